@@ -1,0 +1,59 @@
+"""DPBench: principled evaluation of differentially private algorithms for range queries.
+
+A benchmark is nine things: a task T, workloads W, datasets D, algorithms M, a loss L, a data generator G, repair
+functions R, and standards for measuring (E_M) and interpreting (E_I) error. Each has a place in this package.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpbench import algorithms, datasets, errors, loss, privacy, testing, workloads
+    from dpbench.algorithm import Algorithm
+    from dpbench.domain import Domain
+    from dpbench.generator import generate
+    from dpbench.task import RANGE_1D, RANGE_2D, Task
+
+__version__ = "0.1.0"
+
+_MODULES = ("algorithms", "datasets", "errors", "loss", "privacy", "testing", "workloads")
+_NAMES = {
+    "Algorithm": "algorithm",
+    "Domain": "domain",
+    "RANGE_1D": "task",
+    "RANGE_2D": "task",
+    "Task": "task",
+    "generate": "generator",
+}
+
+__all__ = [
+    "RANGE_1D",
+    "RANGE_2D",
+    "Algorithm",
+    "Domain",
+    "Task",
+    "__version__",
+    "algorithms",
+    "datasets",
+    "errors",
+    "generate",
+    "loss",
+    "privacy",
+    "testing",
+    "workloads",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use, so that ``import dpbench`` and ``dpbench --help`` are quick."""
+    if name in _MODULES:
+        return import_module(f"dpbench.{name}")
+    if name in _NAMES:
+        return getattr(import_module(f"dpbench.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'dpbench' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

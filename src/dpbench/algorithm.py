@@ -1,0 +1,250 @@
+"""What an algorithm is: a frozen value with named parameters, stated facts, and one method.
+
+To write one, subclass :class:`Algorithm` as a keyword-only frozen dataclass. Annotated fields are its parameters,
+plain class attributes are facts about it. Implement :meth:`Algorithm.estimate` for a whole batch of trials, or
+:meth:`Algorithm.estimate_once` for one. Counts are met only through the handle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbench.domain import Domain, DomainLike
+from dpbench.errors import AlgorithmFailed, InvalidDomain, InvalidInput, UnknownName, Unsupported
+from dpbench.postprocess import apply_steps
+from dpbench.privacy import Ledger, NoiseSource, PrivateData, RandomNoise, seed_sequence, split
+from dpbench.privacy.noise import Seed
+from dpbench.privacy.transcript import Channel
+from dpbench.workloads import Workload
+
+Floats = NDArray[np.float64]
+Variant = Literal["private", "published"]
+SideInformation = Literal["estimated", "public"]
+
+VARIANTS = ("private", "published")
+SIDE_INFORMATION = ("estimated", "public")
+ADD_OR_REMOVE = "add or remove one record"
+
+
+def by_variant(*, private: Any, published: Any) -> Any:
+    """A parameter whose default depends on the variant: the best private one, or what the authors' code does."""
+    return field(default=None, metadata={"private": private, "published": published})
+
+
+@dataclass(frozen=True)
+class Release:
+    """What a run gives out, and what it cost."""
+
+    estimate: Floats
+    """``(trials, *domain)``."""
+    ledger: Ledger
+    """Every charge against epsilon."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Where epsilon goes, found without any data."""
+
+    algorithm: Algorithm
+    domain: Domain
+    ledger: Ledger
+
+    def __str__(self) -> str:
+        note = (
+            "\n  (structure depends on the data: this is one possible course)" if self.algorithm.data_dependent else ""
+        )
+        return f"{self.algorithm.name} on {self.domain}, {self.ledger}{note}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Algorithm:
+    """Base class of every algorithm; see the module's docstring."""
+
+    name: ClassVar[str] = ""
+    """Name in the catalogue; an algorithm of the paper has the paper's."""
+    paper: ClassVar[str] = ""
+    """Where it was published."""
+    dimensions: ClassVar[tuple[int, ...] | None] = None
+    """Numbers of axes that it supports; None: any."""
+    data_dependent: ClassVar[bool] = True
+    """Whether its error depends on the counts."""
+    hierarchical: ClassVar[bool] = False
+    """Whether it measures nested groups of cells."""
+    partitioning: ClassVar[bool] = False
+    """Whether it groups cells and assumes uniformity inside."""
+    side_information: ClassVar[tuple[str, ...]] = ()
+    """What it has to be told about the data; ("scale",) or nothing."""
+    scale_share: ClassVar[Fraction] = Fraction(1, 20)
+    """Share of epsilon that buys the scale where it is not public (the paper's rho_total)."""
+    not_private: ClassVar[str] = ""
+    """Why the published form is not private; empty where it is."""
+
+    variant: Variant = "private"
+    """private: epsilon-differentially private; published: as the authors' code behaves."""
+
+    def __post_init__(self) -> None:
+        if self.variant not in VARIANTS:
+            raise UnknownName.among("variant", self.variant, VARIANTS)
+        for parameter in fields(self):
+            if getattr(self, parameter.name) is None and self.variant in parameter.metadata:
+                object.__setattr__(self, parameter.name, parameter.metadata[self.variant])
+
+    # --- what an author writes --------------------------------------------------------------------
+
+    def estimate(self, data: PrivateData, workload: Workload) -> Floats:
+        """Estimated counts for every trial, ``(trials, *domain)``."""
+        return np.stack([self.estimate_once(one, workload) for one in data.each_trial()])
+
+    def estimate_once(self, data: PrivateData, workload: Workload) -> Floats:
+        """Estimated counts of one trial, ``(*domain)``; the handle's verbs answer without the trial axis."""
+        raise NotImplementedError(f"{type(self).__name__} implements neither estimate nor estimate_once")
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the error of the workload's answers goes to 0 as epsilon grows, on any data."""
+        return not self.data_dependent
+
+    @property
+    def exchangeable(self) -> bool:
+        """Whether scaling the counts by a and epsilon by 1/a scales the estimate by a, draw for draw."""
+        return True
+
+    @property
+    def is_private(self) -> bool:
+        """Whether this form is epsilon-differentially private for adding or removing one record."""
+        return self.variant == "private" or not self.not_private
+
+    def expected_error(self, workload: Workload, epsilon: float) -> float:
+        """Expected squared error per query: the average over the queries of the workload."""
+        del workload, epsilon
+        raise Unsupported(f"{self.name} depends on the data, so its expected error is not known without them; run it")
+
+    # --- what a user calls ------------------------------------------------------------------------
+
+    def run(
+        self,
+        x: ArrayLike,
+        workload: Workload,
+        epsilon: object,
+        trials: int = 1,
+        seed: Seed = 0,
+        *,
+        side_information: SideInformation | None = None,
+        postprocess: Sequence[str] = (),
+        neighbours: str = ADD_OR_REMOVE,
+    ) -> Floats:
+        """Estimated counts ``(trials, *x.shape)``, each trial one independent run.
+
+        ``side_information`` says where a declared scale comes from: "estimated" buys it, "public" takes it for
+        free, as the paper did; the default is the first for private and the second for published forms.
+        ``postprocess`` names steps that cost no budget: "non-negative", "integral".
+        """
+        check_neighbours(neighbours)
+        estimate = self.release(x, workload, epsilon, trials, seed, side_information=side_information).estimate
+        return apply_steps(estimate, postprocess)
+
+    def release(
+        self,
+        x: ArrayLike,
+        workload: Workload,
+        epsilon: object,
+        trials: int = 1,
+        seed: Seed = 0,
+        *,
+        side_information: SideInformation | None = None,
+        noise: NoiseSource | None = None,
+        channel: Channel | None = None,
+    ) -> Release:
+        """Run, and return the ledger beside the estimate.
+
+        ``noise`` and ``channel`` exchange the source of noise and record or force what is drawn; they are for tests
+        and audits.
+        """
+        if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
+            raise InvalidInput(f"trials is {trials!r}; give a whole number of at least 1")
+        if noise is None:
+            noise = RandomNoise.seeded(seed_sequence(seed), int(trials))
+        source = side_information or ("estimated" if self.variant == "private" else "public")
+        if source not in SIDE_INFORMATION:
+            raise UnknownName.among("source of side information", source, SIDE_INFORMATION)
+        data = PrivateData.open(
+            x,
+            epsilon,
+            noise,
+            channel=channel,
+            declared=self.side_information,
+            published=self.variant == "published",
+        )
+        self.check_domain(data.domain, workload)
+        if "scale" in self.side_information:
+            if source == "public":
+                data.publish_scale()
+            else:
+                data.buy_scale(split(data.epsilon, self.scale_share)[0])
+        estimate = self.estimate(data, workload)
+        self._check_estimate(estimate, data)
+        data.ledger.close()
+        return Release(estimate, data.ledger)
+
+    def explain(
+        self, domain: DomainLike, workload: Workload, epsilon: object, *, neighbours: str = ADD_OR_REMOVE
+    ) -> Explanation:
+        """Where epsilon goes, without any data: the ledger of a run on an empty histogram."""
+        check_neighbours(neighbours)
+        cells = Domain.of(domain)
+        release = self.release(np.zeros(cells.shape, dtype=np.int64), workload, epsilon)
+        return Explanation(self, cells, release.ledger)
+
+    def check_domain(self, domain: Domain, workload: Workload) -> None:
+        """Insist that the algorithm supports the domain and that the workload is over it."""
+        if not self.supports(domain):
+            wanted = " or ".join(f"{axes}-D" for axes in self.dimensions or ())
+            raise Unsupported(f"{self.name} runs on {wanted} domains; {domain} has {domain.ndim} axes")
+        if workload.domain != domain:
+            raise InvalidDomain(
+                f"the counts have shape {domain} and the workload is over {workload.domain}; give both the same domain"
+            )
+
+    def supports(self, domain: Domain) -> bool:
+        """Whether the algorithm can run on a domain."""
+        return self.dimensions is None or domain.ndim in self.dimensions
+
+    @classmethod
+    def defaults(cls, variant: str = "private") -> Mapping[str, Any]:
+        """The parameters with their defaults in one of the two forms."""
+        return {
+            parameter.name: parameter.metadata.get(variant, parameter.default)
+            for parameter in fields(cls)
+            if parameter.name != "variant"
+        }
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The parameters with their values."""
+        return {name: getattr(self, name) for name in self.defaults()}
+
+    def _check_estimate(self, estimate: object, data: PrivateData) -> None:
+        wanted = (data.trials, *data.domain.shape)
+        if not isinstance(estimate, np.ndarray):
+            raise AlgorithmFailed(f"{self.name} returned a {type(estimate).__name__}; wanted a float64 array {wanted}")
+        if estimate.shape != wanted or estimate.dtype != np.float64:
+            raise AlgorithmFailed(
+                f"{self.name} returned shape {estimate.shape} of {estimate.dtype}; wanted {wanted} of float64"
+            )
+        if not np.isfinite(estimate).all():
+            raise AlgorithmFailed(f"{self.name} returned NaN or infinity; an estimate has to be finite")
+
+
+def check_neighbours(neighbours: str) -> None:
+    """Refuse every notion of neighbours but adding or removing one record."""
+    if neighbours != ADD_OR_REMOVE:
+        raise Unsupported(
+            f"neighbours={neighbours!r} is not supported, only {ADD_OR_REMOVE!r}; replacing a record is one removal "
+            f"and one addition, a factor 2: run with epsilon / 2 to be epsilon-private under replacement"
+        )

@@ -1,0 +1,88 @@
+"""The algorithms (the paper's M), one file each, found by looking: a new file needs no other edit.
+
+An algorithm of somebody else's joins through the entry point group ``dpbench.algorithms`` of its distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pkgutil import iter_modules
+from typing import Any
+
+from dpbench.algorithm import Algorithm
+from dpbench.errors import InvalidInput, UnknownName
+
+PAPER_ORDER = [
+    "Identity",
+    "Privelet",
+    "H",
+    "Hb",
+    "GreedyH",
+    "Uniform",
+    "MWEM",
+    "MWEM*",
+    "AHP",
+    "AHP*",
+    "DPCube",
+    "DAWA",
+    "QuadTree",
+    "HybridTree",
+    "UGrid",
+    "AGrid",
+    "PHP",
+    "EFPA",
+    "SF",
+]
+"""The order of the paper's Table 1; other algorithms follow by name."""
+
+
+@lru_cache(maxsize=1)
+def catalogue() -> Mapping[str, type[Algorithm]]:
+    """Every algorithm by name: those in this folder, then those of installed plug-ins."""
+    found: dict[str, type[Algorithm]] = {}
+    for module in iter_modules(__path__):
+        contents = vars(import_module(f"{__name__}.{module.name}"))
+        for kind in contents.values():
+            if _is_algorithm(kind) and kind.__module__ == f"{__name__}.{module.name}":
+                _add(found, kind)
+    for point in entry_points(group="dpbench.algorithms"):
+        kind = point.load()
+        if not _is_algorithm(kind):
+            raise InvalidInput(f"entry point {point.name} = {point.value} is not a named Algorithm subclass")
+        _add(found, kind)
+    place = {name: position for position, name in enumerate(PAPER_ORDER)}
+    return dict(sorted(found.items(), key=lambda item: (place.get(item[0], len(place)), item[0])))
+
+
+def names() -> list[str]:
+    """Names in the catalogue, in the order of the paper's Table 1."""
+    return list(catalogue())
+
+
+def get(name: str, *, variant: str = "private", **parameters: Any) -> Algorithm:
+    """An algorithm by name, in its private or its published form, with any parameter replaced."""
+    folded = {known.casefold(): kind for known, kind in catalogue().items()}
+    kind = folded.get(str(name).casefold())
+    if kind is None:
+        raise UnknownName.among("algorithm", name, catalogue())
+    for parameter in parameters:
+        if parameter not in kind.defaults():
+            wanted = ", ".join(kind.defaults()) or "none"
+            raise InvalidInput(f"{kind.name} has no parameter {parameter!r}; its parameters: {wanted}")
+    return kind(variant=variant, **parameters)  # type: ignore[arg-type]  # checked in __post_init__
+
+
+def _is_algorithm(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Algorithm) and bool(kind.name)
+
+
+def _add(found: dict[str, type[Algorithm]], kind: type[Algorithm]) -> None:
+    other = found.get(kind.name)
+    if other is not None and other is not kind:
+        raise InvalidInput(
+            f"two algorithms are named {kind.name!r}: {other.__module__} and {kind.__module__}; rename one"
+        )
+    found[kind.name] = kind

@@ -1,0 +1,66 @@
+"""H: a binary hierarchy of counts with equal noise on every level.
+
+Hay, Rastogi, Miklau, Suciu. Boosting the accuracy of differentially private histograms through consistency.
+PVLDB 3(1), 2010.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.algorithm import Algorithm
+from dpbench.domain import Domain
+from dpbench.errors import InvalidInput
+from dpbench.inference.tree import TreeLeastSquares, complete_tree_solver, complete_tree_variance
+from dpbench.linear.integers import ceiling_log
+from dpbench.privacy import PrivateData, read_epsilon
+from dpbench.workloads import Workload
+
+
+@dataclass(frozen=True, kw_only=True)
+class H(Algorithm):
+    """A tree of interval counts, root to cells, all with the same noise, made consistent by least squares.
+
+    The domain is padded with zeros to a power of the branching factor. Answers may be negative: the
+    publication's non-negativity heuristic is not used, as in the paper.
+
+    Privacy
+    -------
+    One call spends all of epsilon on the h + 1 levels of the tree, the root included. A record is in one node of each
+    level: it moves the answers by h + 1. Least squares is post-processing.
+    """
+
+    name = "H"
+    paper = "Hay, Rastogi, Miklau, Suciu: Boosting the accuracy of differentially private histograms, PVLDB 2010"
+    dimensions = (1,)
+    data_dependent = False
+    hierarchical = True
+
+    branching: int = 2
+    """Children of a node."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.branching < 2:
+            raise InvalidInput(f"branching is {self.branching}; give a whole number of at least 2")
+
+    def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
+        """Noisy counts of all nodes, then least squares."""
+        del workload
+        tree = self._solver(data.domain)
+        return tree.solve(data.laplace(tree.strategy, data.epsilon, "tree, all levels alike"))
+
+    def expected_error(self, workload: Workload, epsilon: float) -> float:
+        """In closed form: the complete tree has one precision a level."""
+        weights = self._weights(workload.domain)
+        noise = 2.0 * (len(weights) / float(read_epsilon(epsilon))) ** 2
+        return noise * complete_tree_variance(workload, self.branching, weights)
+
+    def _weights(self, domain: Domain) -> NDArray[np.float64]:
+        return np.ones(ceiling_log(domain.size, self.branching) + 1)
+
+    def _solver(self, domain: Domain) -> TreeLeastSquares:
+        return complete_tree_solver(domain, self.branching, tuple(self._weights(domain)))

@@ -1,0 +1,100 @@
+"""Every exception that a user of this package can meet.
+
+Each message is one line that says what was given, what is wanted and what to do next. No message
+contains a private count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class DPBenchError(Exception):
+    """The root of all exceptions raised on purpose by this package."""
+
+
+class InvalidInput(DPBenchError, ValueError):
+    """A value that no computation can be made from: a bad epsilon, counts, domain, parameter."""
+
+
+class InvalidEpsilon(InvalidInput):
+    """A privacy budget that is not a positive finite number."""
+
+
+class InvalidCounts(InvalidInput):
+    """Counts that are negative, fractional, not finite, or too large."""
+
+
+class InvalidDomain(InvalidInput):
+    """A domain that is malformed or does not fit what it is used with."""
+
+
+class InvalidWorkload(InvalidInput):
+    """Ranges outside the domain, or a workload file with bad rows."""
+
+
+class InvalidTable(InvalidInput):
+    """A table, or the bounds and bins for it, that cannot become a histogram."""
+
+
+class InvalidTask(InvalidInput):
+    """A task description with a part that does not exist or does not fit."""
+
+
+class UnknownName(InvalidInput):
+    """A name that no catalogue holds."""
+
+    @classmethod
+    def among(cls, kind: str, name: object, known: Iterable[str]) -> UnknownName:
+        """Say which names exist, the nearest ones first."""
+        names = list(known)
+        folded = {candidate.casefold(): candidate for candidate in names}
+        close = get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.5)
+        hint = ", ".join(folded[match] for match in close)
+        advice = f"did you mean {hint}?" if hint else f"known: {', '.join(names)}"
+        return cls(f"there is no {kind} named {str(name)!r}; {advice}")
+
+
+class Unsupported(DPBenchError):
+    """A combination that cannot run, such as a 1-D algorithm on a 2-D domain."""
+
+
+class DatasetUnavailable(DPBenchError):
+    """A histogram that is not on this machine and could not be fetched."""
+
+
+class CorruptData(DPBenchError):
+    """A file whose checksum or content is not what was published."""
+
+
+class PrivacyError(DPBenchError):
+    """The root of what the private door refuses."""
+
+
+class BudgetExceeded(PrivacyError):
+    """A charge that does not fit into what is left of epsilon; nothing was drawn."""
+
+
+class BudgetNotSpent(PrivacyError):
+    """A run that ended with part of epsilon neither spent nor forfeited."""
+
+
+class UndeclaredSideInformation(PrivacyError):
+    """An algorithm asked for the scale without declaring it as side information."""
+
+
+class NotPrivate(PrivacyError):
+    """Raw counts asked for by something that claims to be private."""
+
+
+class ReplayDiverged(PrivacyError):
+    """A replay on a neighbour made other calls than the recorded run."""
+
+
+class AlgorithmFailed(DPBenchError):
+    """An algorithm returned something that breaks the contract of an estimate."""
+
+
+class CheckFailed(DPBenchError):
+    """An algorithm that does not have a property that every algorithm must have."""

@@ -1,0 +1,1 @@
+"""From noisy answers to an estimate: public mathematics, free of budget."""

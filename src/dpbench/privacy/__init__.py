@@ -1,0 +1,26 @@
+"""The only room where private counts live: budget, ledger, handle, noise, transcript."""
+
+from dpbench.privacy.budget import evenly, exact, read_epsilon, split
+from dpbench.privacy.data import PrivateData, Score, Strategy, Total
+from dpbench.privacy.ledger import Charge, Ledger
+from dpbench.privacy.noise import NoiseSource, NoNoise, RandomNoise, seed_sequence
+from dpbench.privacy.transcript import Recording, Replay
+
+__all__ = [
+    "Charge",
+    "Ledger",
+    "NoNoise",
+    "NoiseSource",
+    "PrivateData",
+    "RandomNoise",
+    "Recording",
+    "Replay",
+    "Score",
+    "Strategy",
+    "Total",
+    "evenly",
+    "exact",
+    "read_epsilon",
+    "seed_sequence",
+    "split",
+]

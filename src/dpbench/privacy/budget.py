@@ -1,0 +1,68 @@
+"""Privacy budgets as exact fractions.
+
+With binary floats an honest split of 0.1 over some number of rounds often does not add up to 0.1
+again, and a check of equality has to be loosened until it checks nothing. With fractions every split
+adds up exactly. A float is read as the decimal number that Python prints for it, which is what its
+author wrote: 0.1 is one tenth.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+
+from dpbench.errors import InvalidEpsilon, InvalidInput
+
+Number = int | float | Fraction | Decimal
+
+
+def exact(value: object, what: str) -> Fraction:
+    """``value`` as the fraction that its decimal form says, or one line of refusal."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return Fraction(int(value))
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, float | np.floating | Decimal) and math.isfinite(value):
+        return Fraction(value) if isinstance(value, Decimal) else Fraction(repr(float(value)))
+    raise InvalidInput(f"{what} is {value!r}; give a finite number")
+
+
+def read_epsilon(value: object) -> Fraction:
+    """A privacy budget: any positive finite number."""
+    try:
+        epsilon = exact(value, "epsilon")
+    except InvalidInput as refusal:
+        raise InvalidEpsilon(f"{refusal} greater than 0, for example 0.1") from None
+    if epsilon <= 0:
+        raise InvalidEpsilon(f"epsilon is {value!r}; give a finite number greater than 0, for example 0.1")
+    return epsilon
+
+
+def split(amount: Fraction, share: Number) -> tuple[Fraction, Fraction]:
+    """Cut ``amount`` into ``share`` of it and the rest; the two add up to ``amount`` exactly."""
+    portion = exact(share, "the share of a budget")
+    if not 0 <= portion <= 1:
+        raise InvalidInput(f"the share of a budget is {share!r}; give a number from 0 to 1")
+    return amount * portion, amount * (1 - portion)
+
+
+def evenly(amount: Fraction, parts: int) -> Fraction:
+    """One of ``parts`` equal portions of ``amount``."""
+    if parts < 1:
+        raise InvalidInput(f"a budget was to be split into {parts} parts; give at least 1")
+    return amount / parts
+
+
+def noise_scale(sensitivity: Fraction, spend: Fraction) -> float:
+    """``sensitivity / spend`` as a float that is never below the exact quotient."""
+    quotient = sensitivity / spend
+    try:
+        nearest = float(quotient)
+    except OverflowError:
+        raise InvalidEpsilon(
+            f"a budget of {float(spend):g} asks for more noise than a float can hold; give a larger epsilon"
+        ) from None
+    return nearest if nearest >= quotient else math.nextafter(nearest, math.inf)

@@ -1,0 +1,32 @@
+"""What may become a private data vector: whole, non-negative counts in int64."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbench.errors import InvalidCounts
+
+LARGEST_TOTAL = 2**53
+"""Up to here every sum of counts is exact as a float64."""
+
+
+def as_counts(values: ArrayLike) -> NDArray[np.int64]:
+    """A read-only int64 copy of ``values``; refusals never quote a count."""
+    array = np.asarray(values)
+    if array.ndim == 0 or array.size == 0:
+        raise InvalidCounts(f"counts have shape {array.shape}; give an array with at least one cell")
+    if array.dtype.kind not in "iuf":
+        raise InvalidCounts(f"counts have dtype {array.dtype}; give whole numbers, as int64 or float64")
+    if array.dtype.kind == "f":
+        if not np.isfinite(array).all():
+            raise InvalidCounts("counts hold NaN or infinity; give whole non-negative numbers")
+        if (array != np.floor(array)).any():
+            raise InvalidCounts("counts hold fractions; give whole non-negative numbers")
+    if (array < 0).any():
+        raise InvalidCounts("counts hold a negative number; give whole non-negative numbers")
+    if array.max() > LARGEST_TOTAL or array.sum(dtype=np.float64) > LARGEST_TOTAL:
+        raise InvalidCounts("counts add up to more than 2^53, where sums stop being exact; give fewer records")
+    counts = array.astype(np.int64)
+    counts.setflags(write=False)
+    return counts

@@ -1,0 +1,104 @@
+"""The ledger: every charge against epsilon with its reason, refused before anything is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from dpbench.errors import BudgetExceeded, BudgetNotSpent
+
+
+@dataclass(frozen=True)
+class Charge:
+    """One line of a ledger."""
+
+    kind: str
+    """laplace, choose, parts, trials, forfeit or reveal."""
+    why: str
+    """What the budget was spent on, in words."""
+    amount: Fraction
+    """How much of epsilon it took."""
+    sensitivity: Fraction | None = None
+    """How far one record can move what was asked, as the strategy or score claims it."""
+    noise: float | None = None
+    """Scale of the Laplace noise that was added."""
+    regions: tuple[Ledger, ...] = ()
+    """The ledgers of disjoint regions (or of single trials) that share this amount."""
+
+
+@dataclass
+class Ledger:
+    """What a run may spend, and what it has spent."""
+
+    epsilon: Fraction
+    """The budget."""
+    charges: list[Charge] = field(default_factory=list)
+    """In the order in which they were made."""
+
+    @property
+    def forfeited(self) -> Fraction:
+        """Budget given up unused."""
+        return sum((charge.amount for charge in self.charges if charge.kind == "forfeit"), Fraction(0))
+
+    @property
+    def spent(self) -> Fraction:
+        """Budget that bought something."""
+        return sum((charge.amount for charge in self.charges if charge.kind != "forfeit"), Fraction(0))
+
+    @property
+    def remaining(self) -> Fraction:
+        """Budget neither spent nor forfeited yet."""
+        return self.epsilon - self.spent - self.forfeited
+
+    @property
+    def private(self) -> bool:
+        """Whether the raw counts were never revealed, here or in any region."""
+        return all(
+            charge.kind != "reveal" and all(region.private for region in charge.regions) for charge in self.charges
+        )
+
+    def charge(self, charge: Charge) -> None:
+        """Record a charge, or refuse it with the whole arithmetic."""
+        if charge.amount < 0 or (charge.amount == 0 and charge.kind != "reveal"):
+            raise BudgetExceeded(f"'{charge.why}' spends {charge.amount} of epsilon; spend more than 0")
+        if charge.amount > self.remaining:
+            raise BudgetExceeded(
+                f"'{charge.why}' asks for {charge.amount}, but {self.arithmetic()} leaves {self.remaining}; "
+                f"spend at most that (nothing was drawn)"
+            )
+        self.charges.append(charge)
+
+    def close(self) -> None:
+        """Insist that spent plus forfeited is epsilon exactly, here and in every region."""
+        for charge in self.charges:
+            for region in charge.regions:
+                region.close()
+        if self.remaining:
+            raise BudgetNotSpent(
+                f"the run ended with {self.remaining} of epsilon unused: {self.arithmetic()}; "
+                f"spend all of it, or give the rest up with data.forfeit(amount, why)"
+            )
+
+    def arithmetic(self) -> str:
+        """Epsilon minus every charge, as a sum that a reader can check."""
+        terms = "".join(f" - {charge.amount} ({charge.why})" for charge in self.charges if charge.amount)
+        return f"epsilon {self.epsilon}{terms}"
+
+    def lines(self, indent: int = 0) -> Iterator[str]:
+        """The ledger as text, one line a charge."""
+        for charge in self.charges:
+            share = f"{100 * float(charge.amount / self.epsilon):5.1f} %"
+            noise = f", Laplace noise of scale {charge.noise:g}" if charge.noise is not None else ""
+            change = f", sensitivity {float(charge.sensitivity):g}" if charge.sensitivity is not None else ""
+            yield f"{'  ' * indent}{share}  {charge.kind:8} {charge.why}{change}{noise}"
+            for region in charge.regions[:1]:
+                same = all(other.charges == region.charges for other in charge.regions)
+                label = "each" if same else "the first, others differ"
+                yield f"{'  ' * (indent + 1)}{len(charge.regions)} of them, {label}:"
+                yield from region.lines(indent + 2)
+
+    def __str__(self) -> str:
+        mark = "" if self.private else "  NOT PRIVATE: raw counts were revealed"
+        head = f"epsilon {self.epsilon}: spent {self.spent}, forfeited {self.forfeited}{mark}"
+        return "\n".join([head, *self.lines(1)])

@@ -1,0 +1,127 @@
+"""Replay: the same answers forced on a neighbour, and what they would have cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.algorithm import Algorithm, SideInformation
+from dpbench.domain import Domain
+from dpbench.errors import CheckFailed, DPBenchError, ReplayDiverged
+from dpbench.privacy import NoNoise, Recording, Replay
+from dpbench.privacy.transcript import CallLoss
+from dpbench.testing.neighbours import Pair
+from dpbench.workloads import Workload
+
+TOLERANCE = 1e-9
+"""Relative; on top of it comes the rounding of each call, bounded from the size of its answers."""
+
+
+@dataclass(frozen=True)
+class ReplaySetting:
+    """One algorithm, as it is replayed."""
+
+    algorithm: Algorithm
+    workload: Workload
+    epsilon: Fraction
+    trials: int
+    side_information: SideInformation | None
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of the workload."""
+        return self.workload.domain
+
+
+def check_pair(setting: ReplaySetting, pair: Pair, seed: int) -> float:
+    """Replay in both directions; the largest share of epsilon that any replay cost."""
+    forward = _check_direction(setting, pair.fewer, pair.more, pair.kind, seed)
+    backward = _check_direction(setting, pair.more, pair.fewer, f"{pair.kind}, reversed", seed + 1)
+    return max(forward, backward)
+
+
+def _check_direction(
+    setting: ReplaySetting, x: NDArray[np.int64], neighbour: NDArray[np.int64], kind: str, seed: int
+) -> float:
+    name, where = setting.algorithm.name, f"on {setting.domain}, pair '{kind}'"
+    recording = Recording()
+    told = setting.algorithm.release(
+        x,
+        setting.workload,
+        setting.epsilon,
+        setting.trials,
+        seed,
+        side_information=setting.side_information,
+        channel=recording,
+    ).estimate
+    replay = Replay(recording)
+    try:
+        again = setting.algorithm.release(
+            neighbour,
+            setting.workload,
+            setting.epsilon,
+            setting.trials,
+            seed,
+            side_information=setting.side_information,
+            noise=NoNoise(setting.trials),
+            channel=replay,
+        ).estimate
+        replay.finish()
+    except ReplayDiverged as divergence:
+        raise CheckFailed(f"{name} is not private {where}: {divergence}") from None
+    except DPBenchError as error:
+        raise CheckFailed(f"{name} is not private {where}: on a neighbour it failed: {error}") from None
+    for call in replay.calls():
+        _check_call(name, where, call)
+    if not np.array_equal(told, again):
+        raise CheckFailed(
+            f"{name} is not private {where}: the same noisy answers gave another output on a neighbour, so counts were "
+            f"read outside the handle{_suspicion(x, told, neighbour, again)}"
+        )
+    loss, rounding = replay.total(setting.trials)
+    epsilon = float(setting.epsilon)
+    if (np.abs(loss) > epsilon * (1 + TOLERANCE) + rounding).any():
+        raise CheckFailed(
+            f"{name} is not private {where}: a whole run cost {np.abs(loss).max():.6g}, more than epsilon {epsilon:g}"
+        )
+    return float(np.abs(loss).max()) / epsilon
+
+
+def _check_call(name: str, where: str, call: CallLoss) -> None:
+    question = call.question
+    charge, claim = float(question.amount), float(question.sensitivity)
+    if question.kind == "laplace":
+        # what each answer's own rounding can add to the change between the two vectors of true answers
+        slack = claim * TOLERANCE + float(call.rounding.max()) / question.rate
+        if call.change > claim + slack:
+            raise CheckFailed(
+                f"{name} is not private {where}: '{question.why}' claims a sensitivity of {claim:g}, but one record "
+                f"moved its answers by {call.change:g}; too little noise by a factor {call.change / claim:.3g}"
+            )
+    elif call.change * question.rate > charge * (1 + TOLERANCE) + float(call.rounding.max()):
+        raise CheckFailed(
+            f"{name} is not private {where}: the scores of '{question.why}' moved apart by {call.change:g} for one "
+            f"record; with the claimed sensitivity {claim:g} at most {charge / question.rate:g} is paid for"
+        )
+    if (np.abs(call.loss) > charge * (1 + TOLERANCE) + call.rounding).any():
+        raise CheckFailed(
+            f"{name} is not private {where}: '{question.why}' cost {np.abs(call.loss).max():.6g} and was "
+            f"charged {charge:g}"
+        )
+
+
+def _suspicion(
+    x: NDArray[np.int64], told: NDArray[np.float64], neighbour: NDArray[np.int64], again: NDArray[np.float64]
+) -> str:
+    """A guess at what was read, from what the two outputs have in common with the data."""
+    axes = tuple(range(1, told.ndim))
+    for counts, output in ((x, told), (neighbour, again)):
+        if (counts == 0).any() and (output[:, counts == 0] == 0).all() and (output[:, counts > 0] != 0).any():
+            return ": cells that are truly empty come out as exactly 0 (true zeros are kept)"
+        total = float(counts.sum())
+        if total > 0 and np.allclose(output.sum(axis=axes), total, rtol=1e-12, atol=0):
+            return ": the output adds up to the true total (the true scale is used)"
+    return ""
