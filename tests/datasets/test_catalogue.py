@@ -88,5 +88,5 @@ def test_import_is_light():
     heavy = "{'pooch', 'requests', 'rich', 'pandas', 'polars', 'pyarrow'}"
     code = f"import sys, dpbench.datasets, dpbench.cli.data; print({heavy} & set(sys.modules))"
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)  # noqa: S603
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "set()"

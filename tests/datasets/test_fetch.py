@@ -233,7 +233,7 @@ def test_bar_on_a_terminal(tmp_path, first):
         command = [sys.executable, "-c", code, tmp_path / "stick", tmp_path / "room", first.dataset.sha256]
         terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
         streams = {"stdout": subprocess.PIPE, "stderr": theirs}
-        done = subprocess.run(command, **streams, timeout=60, check=True, env=terminal)  # noqa: S603
+        done = subprocess.run(command, **streams, timeout=60, check=True, env=terminal)
         shown = os.read(ours, 100_000).decode()
     finally:
         os.close(ours)

@@ -116,9 +116,7 @@ def test_unknown_shape_is_refused(name):
         shapes.get(name, 16)
 
 
-@pytest.mark.parametrize(
-    ("name", "domain"), [("uniform", (4, 4)), ("ridge", 16), ("ridge", (2, 2, 2)), ("ridge", 0)]
-)
+@pytest.mark.parametrize(("name", "domain"), [("uniform", (4, 4)), ("ridge", 16), ("ridge", (2, 2, 2)), ("ridge", 0)])
 def test_wrong_domain_is_refused(name, domain):
     """A domain of another number of axes, or an empty one, is refused in one line."""
     with pytest.raises(InvalidDomain) as caught:

@@ -179,9 +179,7 @@ def test_bounds_are_inferred_from_public_data(kind, tmp_path):
 def test_public_data_must_allow_inference():
     """Bounds cannot be inferred from one value, none, or values that cannot be sorted."""
     for values in ([5, 5, 5], []):
-        assert (
-            "give low and high" in refused({"age": np.array(values)}, [Column("age", bins=4)], public=True)[0]
-        )
+        assert "give low and high" in refused({"age": np.array(values)}, [Column("age", bins=4)], public=True)[0]
     mixed = np.array(["a", 1], dtype=object)
     assert "cannot be sorted" in refused({"age": mixed}, [Column("age")], public=True)[0]
 

@@ -34,7 +34,7 @@ class GreedyH(Algorithm):
     Hilbert curve. The strategy is built once for a workload and kept.
 
     ``objective="gram"`` is what the authors' code minimises: it hands the matrix W^T W to formulas written for W, and
-    so fits the "workload" W^T W. "workload" is the intended trace. Neither dominates; "gram" is slightly better on Prefix
+    so fits the "workload" W^T W. "workload" is the intended trace. Neither dominates; "gram" is better on Prefix
     (83.4 against 86.4 squared error per query at n = 256) and is what the paper's figures used, so it is the default.
 
     The authors' 2-D code truncates its output to whole numbers, which biases it by half a record per populated cell:

@@ -6,10 +6,10 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
+from dpbench.cli.arguments import add_verb
 
-    Subparsers = _SubParsersAction[argparse.ArgumentParser]
+if TYPE_CHECKING:
+    from dpbench.cli.arguments import Subparsers
 
 _ABOUT = """\
 The paper's histograms are public files with pinned checksums. They are looked for in the folder
@@ -19,10 +19,10 @@ that the environment variable DPBENCH_DATA names, then in the user's cache.
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add ``data`` with its three commands; each sets ``run`` to its handler."""
-    data = _parser(subparsers, "data", "the paper's histograms: pull, verify, path", _ABOUT, "dpbench data pull")
+    data = add_verb(subparsers, "data", "the paper's histograms: pull, verify, path", _ABOUT, "dpbench data pull")
     commands = data.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    pull = _parser(
+    pull = add_verb(
         commands,
         "pull",
         "fetch the histograms that are missing",
@@ -36,7 +36,7 @@ def add_parser(subparsers: Subparsers) -> None:
     pull.add_argument("--quiet", action="store_true", help="show neither progress nor summary")
     pull.set_defaults(run=run_pull)
 
-    verify = _parser(
+    verify = add_verb(
         commands,
         "verify",
         "compare the files with their checksums",
@@ -47,7 +47,7 @@ def add_parser(subparsers: Subparsers) -> None:
     verify.add_argument("--json", action="store_true", help="write the result as JSON")
     verify.set_defaults(run=run_verify)
 
-    path = _parser(
+    path = add_verb(
         commands,
         "path",
         "print the folder where histograms are looked for",
@@ -55,16 +55,6 @@ def add_parser(subparsers: Subparsers) -> None:
         'ls "$(dpbench data path)"',
     )
     path.set_defaults(run=run_path)
-
-
-def _parser(subparsers: Subparsers, name: str, summary: str, description: str, example: str) -> argparse.ArgumentParser:
-    return subparsers.add_parser(
-        name,
-        help=summary,
-        description=description,
-        epilog=f"example:\n  {example}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
 
 
 def run_pull(arguments: argparse.Namespace) -> int:

@@ -150,11 +150,8 @@ def _images(workload: Workload, cells: Ints, objective: Objective) -> Iterator[F
     """
     if workload.axes is not None:
         moments = [axis.second_moment() for axis in workload.axes]
-        factors = (
-            moments
-            if objective == "gram"
-            else [np.asarray(np.linalg.cholesky(moment), dtype=np.float64) for moment in moments]
-        )
+        if objective == "workload":
+            moments = [np.asarray(np.linalg.cholesky(moment), dtype=np.float64) for moment in moments]
         for block in _blocks(cells, workload.domain.size):
             yield _kronecker_rows(moments, block, workload.domain)
         return

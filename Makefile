@@ -1,0 +1,47 @@
+# The README's two commands are `make demo` and `make test`. Each sets up .venv from the lock file first.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: setup demo test test-slow lint types bench lock clean
+
+setup: $(READY)
+
+$(READY): requirements.lock pyproject.toml
+	@echo "setting up .venv from requirements.lock (once, about a minute)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; try: make PYTHON=python3.12")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m dpbench.kernels
+	@touch $@
+
+demo: setup
+	@$(BIN)/dpbench run demo
+
+test: setup
+	@$(BIN)/python -m pytest
+
+test-slow: setup
+	@$(BIN)/python -m pytest -m "slow or not slow"
+
+lint: setup
+	@$(BIN)/ruff check src tests benchmarks
+	@$(BIN)/ruff format --check src tests benchmarks
+	@$(BIN)/lint-imports
+
+types: setup
+	@$(BIN)/mypy
+
+bench: setup
+	@$(BIN)/python -m benchmarks.speed
+
+lock: setup
+	@$(BIN)/python -m pip install --quiet pip-tools
+	@$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --all-extras \
+		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header \
+		--output-file requirements.lock pyproject.toml
+
+clean:
+	@rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Where datasets, generator, handle and algorithms come together."""

@@ -1,0 +1,50 @@
+"""Somebody's own algorithm: a class in a file, named as FILE.py:Class."""
+
+from __future__ import annotations
+
+import sys
+from hashlib import sha256
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from dpbench import algorithms
+from dpbench.algorithm import Algorithm
+from dpbench.errors import InvalidInput, UnknownName
+
+
+def is_file_reference(name: str) -> bool:
+    """Whether a name means a class in a file rather than a name in the catalogue."""
+    return ".py" in name or "/" in name
+
+
+def load_class(reference: str) -> type[Algorithm]:
+    """The class that ``FILE.py:Class`` names."""
+    path_text, colon, class_name = reference.rpartition(":")
+    if not colon or not class_name or not path_text:
+        raise InvalidInput(f"{reference!r} does not name a class in a file; write FILE.py:Class")
+    path = Path(path_text)
+    if not path.is_file():
+        raise InvalidInput(f"there is no file {path_text!r}; give FILE.py:Class with a path from here")
+    module_name = f"dpbench_plugin_{sha256(str(path.resolve()).encode()).hexdigest()[:16]}"
+    spec = spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None:
+        raise InvalidInput(f"{path_text!r} is not a Python file; give FILE.py:Class")
+    module = module_from_spec(spec)
+    sys.modules[module_name] = module  # dataclasses look their module up there
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[module_name]
+        raise InvalidInput(f"{path_text} cannot be imported: {type(error).__name__}: {error}") from error
+    found = {name: value for name, value in vars(module).items() if isinstance(value, type)}
+    if class_name not in found:
+        raise UnknownName.among(f"class in {path_text}", class_name, found)
+    kind = found[class_name]
+    if not issubclass(kind, Algorithm):
+        raise InvalidInput(f"{class_name} in {path_text} is not an algorithm; subclass dpbench.Algorithm")
+    return kind
+
+
+def find(name: str) -> type[Algorithm]:
+    """An algorithm's class, from the catalogue or from a file."""
+    return load_class(name) if is_file_reference(name) else type(algorithms.get(name))

@@ -1,0 +1,156 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from dpbench import algorithms
+from dpbench.cli import main
+
+TOY = '''
+from dataclasses import dataclass
+import dpbench as dpb
+from dpbench.linear.cells import Cells
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toy(dpb.Algorithm):
+    """Identity under another name."""
+
+    name = "Toy"
+    data_dependent = False
+
+    def estimate(self, data, workload):
+        return data.laplace(Cells(data.domain), data.epsilon{cheat}, "cells"){leak}
+'''
+
+
+@pytest.fixture
+def toy(tmp_path):
+    def write(cheat="", leak=""):
+        path = tmp_path / "toy.py"
+        path.write_text(TOY.format(cheat=cheat, leak=leak))
+        return f"{path}:Toy"
+
+    return write
+
+
+def test_help_shows_verbs_examples_and_exit_codes(capsys):
+    """--help teaches: what there is, an example each, what the exit codes mean."""
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    text = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert all(word in text for word in ("run", "list", "check", "data", "examples:", "exit codes:"))
+
+
+@pytest.mark.parametrize("verb", ["run", "list", "check", "data"])
+def test_every_verb_has_an_example(verb, capsys):
+    """The help of each verb ends with an example."""
+    with pytest.raises(SystemExit):
+        main([verb, "--help"])
+    assert f"example:\n  dpbench {verb}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("what", ["algorithms", "datasets", "workloads", "suites"])
+def test_lists_come_as_text_and_as_json(what, capsys):
+    """Every name in the JSON stands in the text as well."""
+    assert main(["list", what, "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert main(["list", what]) == 0
+    text = capsys.readouterr().out
+    assert rows
+    assert all(row["name"] in text for row in rows)
+
+
+def test_all_datasets_are_listed(capsys):
+    """27 histograms of the paper and one more."""
+    main(["list", "datasets", "--json"])
+    assert len(json.loads(capsys.readouterr().out)) == 28
+
+
+def test_check_passes_a_good_algorithm_from_a_file(toy, capsys):
+    """A stranger's class in a file is checked without being installed."""
+    assert main(["check", toy()]) == 0
+    assert capsys.readouterr().out == "pass  Toy\n"
+
+
+def test_check_fails_a_bad_one_with_exit_code_1(toy, capsys):
+    """The cause stands on one line."""
+    assert main(["check", toy(cheat=" / 2"), "Identity"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("FAIL  Toy does not spend epsilon")
+    assert lines[1] == "pass  Identity"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause"),
+    [
+        (["check", "Identidy"], "did you mean Identity"),
+        (["check", "nowhere.py:Toy"], "there is no file"),
+        (["check", "nowhere.py"], "FILE.py:Class"),
+        (["run", "demo", "--trials", "0"], "--trials is 0"),
+        (["run", "demo", "--seed", "-1"], "seed"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, cause, capsys):
+    """What was given, what is wanted, no traceback."""
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("dpbench: ")
+    assert cause in error
+    assert error.count("\n") == 1
+
+
+def test_a_file_that_cannot_be_imported_is_told(tmp_path, capsys):
+    """A syntax error in a plug-in, or a missing class, is bad input and not a traceback."""
+    broken = tmp_path / "broken.py"
+    broken.write_text("def (:")
+    assert main(["check", f"{broken}:Toy"]) == 2
+    assert "SyntaxError" in capsys.readouterr().err
+    broken.write_text("class Other: pass")
+    assert main(["check", f"{broken}:Oter"]) == 2
+    assert "did you mean Other" in capsys.readouterr().err
+    assert main(["check", f"{broken}:Other"]) == 2
+    assert "subclass dpbench.Algorithm" in capsys.readouterr().err
+
+
+def test_a_new_file_is_in_the_catalogue_at_once(monkeypatch, tmp_path, capsys, toy):
+    """One file beside the others makes an algorithm appear in the list, and nothing else is edited."""
+    toy()
+    monkeypatch.setattr(algorithms, "__path__", [*algorithms.__path__, str(tmp_path)])
+    algorithms.catalogue.cache_clear()
+    try:
+        assert main(["list", "algorithms"]) == 0
+        assert "\nToy " in capsys.readouterr().out
+        assert main(["check", "Toy"]) == 0
+    finally:
+        algorithms.catalogue.cache_clear()
+        sys.modules.pop("dpbench.algorithms.toy", None)
+
+
+def test_the_demo_prints_tables(capsys):
+    """Every algorithm has a row, winners have a star."""
+    assert main(["run", "demo", "--samples", "1", "--trials", "2", "--quiet"]) == 0
+    text = capsys.readouterr().out
+    assert all(f"\n{name} " in text for name in algorithms.names())
+    assert "*" in text
+
+
+def test_interruption_ends_with_130(monkeypatch, capsys):
+    """Ctrl-C is one line and the exit code that shells expect."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpbench.experiment.demo.run_demo", interrupted)
+    assert main(["run", "demo", "--quiet"]) == 130
+    assert capsys.readouterr().err == "dpbench: interrupted\n"
+
+
+def test_the_command_is_installed():
+    """The console script runs and knows its version."""
+    done = subprocess.run(
+        [sys.executable, "-m", "dpbench.cli", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("dpbench 0.")

@@ -1,0 +1,56 @@
+"""Laws of batches, budgets and scales that every algorithm obeys, draw for draw."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpbench import algorithms
+from dpbench.domain import Domain
+from dpbench.workloads import Identity, Prefix
+
+NAMES = ["Identity", "Uniform", "Privelet", "H", "Hb", "GreedyH"]
+SHAPES = [(1,), (2,), (3,), (13,), (230,), (1, 1), (5, 12), (1, 7), (9, 1), (4, 6, 3)]
+CASES = [
+    pytest.param(algorithms.get(name), shape, id=f"{name}-{Domain(shape)}")
+    for name in NAMES
+    for shape in SHAPES
+    if algorithms.get(name).supports(Domain(shape))
+]
+
+
+def data_on(shape):
+    workload = Prefix(shape) if len(shape) == 1 else Identity(shape)
+    return np.random.default_rng(0).integers(0, 1000, size=shape), workload
+
+
+@pytest.mark.parametrize(("algorithm", "shape"), CASES)
+def test_a_batch_is_its_trials(algorithm, shape):
+    """The first three of five trials are the three of a batch of three, bit for bit, and no two are alike."""
+    x, workload = data_on(shape)
+    five = algorithm.run(x, workload, 0.5, trials=5, seed=9)
+    np.testing.assert_array_equal(algorithm.run(x, workload, 0.5, trials=3, seed=9), five[:3])
+    np.testing.assert_array_equal(algorithm.run(x, workload, 0.5, seed=9), five[:1])
+    assert len(np.unique(five.reshape(5, -1), axis=0)) == 5
+    assert (algorithm.run(x, workload, 0.5, trials=5, seed=10) != five).any()
+
+
+@pytest.mark.parametrize(("algorithm", "shape"), CASES)
+def test_scale_and_epsilon_are_exchangeable(algorithm, shape):
+    """Eight times the counts with an eighth of the budget give eight times the estimate, bit for bit."""
+    x, workload = data_on(shape)
+    scaled = algorithm.run(8 * x, workload, 0.0625, trials=3, seed=4)
+    np.testing.assert_array_equal(scaled, 8 * algorithm.run(x, workload, 0.5, trials=3, seed=4))
+
+
+@pytest.mark.parametrize(("algorithm", "shape"), CASES)
+def test_consistent_algorithms_converge_to_the_counts(algorithm, shape):
+    """At epsilon = 1e6 and 1e9 a cell that its workload asks for errs by noise of that scale only."""
+    x, workload = data_on(shape)
+    for epsilon in (1e6, 1e9):
+        error = np.abs(algorithm.run(x, workload, epsilon, trials=5, seed=2) - x).max()
+        if algorithm.consistent:
+            # 500: no strategy here multiplies a Laplace draw by as much on these domains; 1e-9: rounding of counts
+            assert error < 500 / epsilon + 1e-9
+        elif x.size > 1:
+            assert error > 1

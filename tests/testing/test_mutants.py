@@ -1,0 +1,230 @@
+"""Broken algorithms: each must fail, and the message must name the cause."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from dpbench import Algorithm, algorithms
+from dpbench.algorithms.h import H
+from dpbench.algorithms.identity import Identity
+from dpbench.errors import CheckFailed
+from dpbench.linear.cells import Cells
+from dpbench.linear.tree import TreeCounts
+from dpbench.testing import check_algorithm
+
+
+class HalfSensitivity(Cells):
+    """Cells that claim half of what one record does."""
+
+    sensitivity = 0.5
+
+
+class LevelForgotten(TreeCounts):
+    """A tree that counts one level less than it has."""
+
+    @property
+    def sensitivity(self):
+        return super().sensitivity - 1 if len(self.tree.levels) > 1 else 1
+
+
+class Smuggler(Cells):
+    """Cells that keep what they were shown."""
+
+    seen: ClassVar[list] = []
+
+    def answer(self, counts):
+        self.seen[:] = [counts]
+        return counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class HalfNoise(Identity):
+    name = "half noise"
+
+    def estimate(self, data, workload):
+        return data.laplace(HalfSensitivity(data.domain), data.epsilon, "cells")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneLevelNotCharged(H):
+    name = "one level not charged"
+
+    def estimate(self, data, workload):
+        tree = self._solver(data.domain)
+        return tree.solve(data.laplace(LevelForgotten(tree.tree), data.epsilon, "tree"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrueZerosKept(Identity):
+    name = "true zeros kept"
+
+    def estimate(self, data, workload):
+        noisy = data.laplace(Smuggler(data.domain), data.epsilon, "cells")
+        return np.where(Smuggler.seen[0] == 0, 0.0, noisy)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrueTotalUsed(Identity):
+    name = "true total used"
+
+    def estimate(self, data, workload):
+        noisy = data.laplace(Smuggler(data.domain), data.epsilon, "cells")
+        axes = tuple(range(1, noisy.ndim))
+        excess = noisy.sum(axis=axes, keepdims=True) - Smuggler.seen[0].sum()
+        return noisy - excess / data.domain.size
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetNotSplit(Identity):
+    name = "budget not split"
+
+    def estimate(self, data, workload):
+        everything = data.epsilon
+        first = data.laplace(Cells(data.domain), everything, "first look")
+        second = data.laplace(Cells(data.domain), everything, "second look")
+        return (first + second) / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetLeftOver(Identity):
+    name = "budget left over"
+
+    def estimate(self, data, workload):
+        return data.laplace(Cells(data.domain), data.epsilon / 2, "cells")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleUndeclared(Identity):
+    name = "scale undeclared"
+
+    def estimate(self, data, workload):
+        return data.laplace(Cells(data.domain), data.epsilon, "cells") + 0 * data.scale.sum()
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsksTwiceUnlessEmpty(Identity):
+    name = "asks twice unless empty"
+
+    def estimate(self, data, workload):
+        noisy = data.laplace(Smuggler(data.domain), data.epsilon / 2, "cells")
+        if Smuggler.seen[0].sum() > 0:
+            noisy = (noisy + data.laplace(Cells(data.domain), data.epsilon, "again")) / 2
+        else:
+            data.forfeit(data.epsilon, "no data")
+        return noisy
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnRandomness(Identity):
+    name = "own randomness"
+
+    def estimate(self, data, workload):
+        noisy = data.laplace(Cells(data.domain), data.epsilon, "cells")
+        return noisy + np.random.default_rng().normal(size=noisy.shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedNoise(Identity):
+    name = "one noise for all trials"
+
+    def estimate(self, data, workload):
+        noisy = data.laplace(Cells(data.domain), data.epsilon, "cells")
+        return np.broadcast_to(noisy[:1], noisy.shape).copy()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FalselyConsistent(Identity):
+    name = "falsely consistent"
+
+    def estimate(self, data, workload):
+        return data.laplace(Cells(data.domain), data.epsilon, "cells") / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rounded(Identity):
+    name = "rounded"
+
+    def estimate(self, data, workload):
+        return np.rint(data.laplace(Cells(data.domain), data.epsilon, "cells"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrongShape(Identity):
+    name = "wrong shape"
+
+    def estimate(self, data, workload):
+        return data.laplace(Cells(data.domain), data.epsilon, "cells")[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DividesByZero(Identity):
+    name = "divides by zero"
+
+    def estimate(self, data, workload):
+        noisy = data.laplace(Cells(data.domain), data.epsilon, "cells")
+        return noisy * (np.float64(1) / np.float64(data.domain.size - 1))
+
+
+class Thawed(Identity):
+    name = "thawed"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeedsArguments(Algorithm):
+    name = "needs arguments"
+    depth: int
+
+
+MUTANTS = [
+    (HalfNoise, r"'cells' claims a sensitivity of 0\.5, but one record moved its answers by 1; .*factor 2"),
+    (OneLevelNotCharged, r"'tree' claims a sensitivity of \d+, but one record moved its answers by"),
+    (TrueZerosKept, "true zeros are kept"),
+    (TrueTotalUsed, "true scale is used"),
+    (BudgetNotSplit, r"spends more than epsilon .*'second look' asks for 1/10, .*\(first look\) leaves 0"),
+    (BudgetLeftOver, "does not spend epsilon .* unused"),
+    (ScaleUndeclared, "asked for the scale without declaring it"),
+    (AsksTwiceUnlessEmpty, "is not private .*(asked 'again'|went on|stopped before|spent)"),
+    (OwnRandomness, "two results for one seed"),
+    (SharedNoise, "adds no noise"),
+    (FalselyConsistent, "declares consistency"),
+    (Rounded, "declares exchangeability"),
+    (WrongShape, "returned shape"),
+    (DividesByZero, "RuntimeWarning: divide by zero"),
+    (Thawed, "not a dataclass"),
+    (NeedsArguments, "cannot be built without arguments"),
+]
+
+
+@pytest.mark.parametrize(("mutant", "cause"), MUTANTS, ids=[mutant.name for mutant, _ in MUTANTS])
+def test_a_broken_algorithm_fails_and_the_cause_is_named(mutant, cause):
+    """Each deliberately broken algorithm is caught, in one line that says what is wrong."""
+    with pytest.raises(CheckFailed, match=cause) as caught:
+        check_algorithm(mutant)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("variant", ["private", "published"])
+@pytest.mark.parametrize("name", algorithms.names())
+def test_every_algorithm_of_the_catalogue_passes(name, variant):
+    """Every algorithm in the catalogue has every property, in each form that is private."""
+    algorithm = algorithms.get(name, variant=variant)
+    if algorithm.is_private:
+        check_algorithm(algorithm)
+    else:
+        with pytest.raises(CheckFailed):
+            check_algorithm(algorithm)
+
+
+@pytest.mark.parametrize("name", algorithms.names())
+def test_every_claim_of_privacy_has_its_paragraph(name):
+    """The docstring of every algorithm says which call spends what, at which sensitivity, and why."""
+    text = algorithms.catalogue()[name].__doc__ or ""
+    assert "Privacy\n    -------" in text
+
+
+def test_something_that_is_no_algorithm_is_refused():
+    """A class of another kind is told what it has to be."""
+    with pytest.raises(CheckFailed, match="subclass dpbench.Algorithm"):
+        check_algorithm(int)
