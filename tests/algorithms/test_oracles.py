@@ -5,8 +5,6 @@ Closed forms must give its digits, and sampling must agree with it.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 import pytest
 
@@ -105,16 +103,12 @@ def test_the_best_branching_of_a_large_square():
     assert 2 * 2**2 * complete_tree_variance(workload, 16, np.array([0.0, 1.0, 1.0])) == pytest.approx(10812, abs=0.5)
 
 
-@lru_cache(maxsize=1)
 def noise_alone(name, workload, trials):
     """Estimates of nothing, ``(trials, *domain)``: the error itself, which no data change."""
     return ALGORITHMS[name].run(np.zeros(workload.domain.shape, dtype=int), workload, 1, trials=trials, seed=2016)
 
 
-SAMPLED_1D = rows(PREFIX, ALGORITHMS, {256, 512, 1024})
-
-
-@pytest.mark.parametrize(("name", "n", "error"), SAMPLED_1D)
+@pytest.mark.parametrize(("name", "n", "error"), rows(PREFIX, ALGORITHMS, {256, 512, 1024}))
 def test_sampled_errors_on_one_axis(name, n, error):
     """The mean of 1000 runs is within 4 standard errors, on Prefix and on all ranges.
 

@@ -11,16 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, NotPrivate, UndeclaredSideInformation
+from dpbench.privacy.asking import GroupedScore, PartitionCost, Score, Statistic, Strategy, Total
 from dpbench.privacy.budget import Number, exact, noise_scale, read_epsilon
 from dpbench.privacy.counts import as_counts
 from dpbench.privacy.ledger import Charge, Ledger
+from dpbench.privacy.mechanisms import draw
 from dpbench.privacy.noise import NoiseSource
 from dpbench.privacy.transcript import Channel, Direct, Question
 
@@ -29,57 +31,10 @@ Floats = NDArray[np.float64]
 Region = tuple[slice, ...] | slice | NDArray[np.integer[Any]]
 
 
-class Strategy(Protocol):
-    """A linear map of the counts that knows how far one record can move its answers."""
-
-    @property
-    def sensitivity(self) -> Number:
-        """Largest L1 change of the answers when one record is added or removed."""
-        ...
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the answers of one trial."""
-        ...
-
-    def answer(self, counts: Counts) -> NDArray[Any]:
-        """True answers, ``(*shape)``, or ``(trials, *shape)`` where each trial asks its own."""
-        ...
-
-
-class Score(Protocol):
-    """Scores of candidates, of which a private selection prefers the highest."""
-
-    @property
-    def sensitivity(self) -> Number:
-        """Largest change of any candidate's score when one record is added or removed."""
-        ...
-
-    @property
-    def monotone(self) -> bool:
-        """Whether adding a record never moves two scores in opposite directions."""
-        ...
-
-    def score(self, counts: Counts) -> Floats:
-        """Scores, ``(candidates,)`` or ``(trials, candidates)``; -inf forbids a candidate."""
-        ...
-
-
-class Total:
-    """The strategy that asks for the number of records."""
-
-    sensitivity = 1
-    shape: tuple[int, ...] = ()
-
-    def answer(self, counts: Counts) -> NDArray[Any]:
-        """The scale."""
-        return np.asarray(counts.sum())
-
-
 class PrivateData:
     """Private counts behind a handle; see the module's docstring."""
 
-    __slots__ = ("__counts", "_channel", "_declared", "_noise", "_published", "_scale", "_single", "ledger")
+    __slots__ = ("__counts", "__vault", "_channel", "_declared", "_noise", "_published", "_scale", "_single", "ledger")
 
     def __init__(
         self,
@@ -92,8 +47,10 @@ class PrivateData:
         published: bool = False,
         scale: Floats | None = None,
         single: bool = False,
+        vault: dict[Statistic, Any] | None = None,
     ) -> None:
         self.__counts = counts
+        self.__vault: dict[Statistic, Any] = {} if vault is None else vault
         self.ledger = ledger
         self._noise = noise
         self._channel = channel if channel is not None else Direct()
@@ -144,10 +101,10 @@ class PrivateData:
         scale = noise_scale(sensitivity, amount) if amount > 0 else 0.0
         self.ledger.charge(Charge("laplace", reason, amount, sensitivity, scale))
         shape = tuple(strategy.shape)
-        truth = np.asarray(strategy.answer(self.__counts), dtype=np.float64)
+        truth = np.asarray(strategy.answer(self._material(strategy)), dtype=np.float64)
         self._check_shape(truth, shape, reason)
-        question = Question("laplace", reason, amount, sensitivity, 1.0 / scale, truth, shape)
-        return self._give(self._channel.answer(question, lambda: self._perturb(truth, shape, scale)))
+        question = Question("laplace", reason, amount, sensitivity, 1.0 / scale, truth, shape, scale)
+        return self._answer(question)
 
     def choose(self, score: Score, spend: Number, why: str = "") -> NDArray[np.int64]:
         """The index of a candidate with a high score, ``(trials,)``: the exponential mechanism.
@@ -156,18 +113,41 @@ class PrivateData:
         only for monotone scores: what matters is the range of score changes over candidates, and only
         then is it at most the sensitivity.
         """
-        reason = why or type(score).__name__
-        amount, sensitivity = self._claim(score, spend, reason)
-        reach = sensitivity if score.monotone else 2 * sensitivity
-        self.ledger.charge(Charge("choose", reason, amount, sensitivity))
-        truth = np.asarray(score.score(self.__counts), dtype=np.float64)
-        shape = truth.shape[-1:]
-        self._check_shape(truth, shape, reason)
-        if not (truth.max(axis=-1) > -np.inf).all() or np.isnan(truth).any():
-            raise InvalidInput(f"'{reason}' allows no candidate, or scores one as NaN; score at least one above -inf")
-        rate = 1.0 / noise_scale(reach, amount)
-        question = Question("choose", reason, amount, sensitivity, rate, truth, shape)
-        return self._give(self._channel.answer(question, lambda: self._select(truth, shape, rate)))
+        question = self._ask_scores("choose", score, spend, why, None)
+        return self._answer(question)
+
+    def choose_each(self, score: GroupedScore, spend: Number, why: str = "") -> NDArray[np.int64]:
+        """A candidate of every group, counted from its group's first, ``(trials, groups)``; all for one ``spend``.
+
+        Each group's scores depend on the counts of a region of its own, and the regions are disjoint: one record moves
+        the scores of one group, so all selections together cost what one costs.
+        """
+        question = self._ask_scores("choose each", score, spend, why, score.starts)
+        return self._answer(question)
+
+    def partition(self, cost: PartitionCost, spend: Number, why: str = "") -> NDArray[np.bool_]:
+        """A partition of the line into intervals that cost little in all, ``(trials, n + 1)``, True at each cut.
+
+        Lemma. The exponential mechanism over all allowed partitions B, with probability proportional to
+        exp(-rate * (total cost of B) - penalty * |B|) and rate = spend / (2 * sensitivity), spends ``spend``: the
+        penalty is public, and a record moves the total cost of every partition by at most the sensitivity, so it moves
+        each exponent by at most spend / 2, and the logarithm of the normalising sum by as much.
+        The draw is exact: F(e), the sum over all partitions of [0, e), follows by dynamic programming, and
+        going back from n each interval is drawn from its exact conditional probability. So is every outcome's
+        probability, which lets replay compute the loss.
+        """
+        reason = why or type(cost).__name__
+        amount, sensitivity = self._claim(cost, spend, reason)
+        self.ledger.charge(Charge("partition", reason, amount, sensitivity))
+        costs = np.asarray(cost.cost(self._material(cost)), dtype=np.float64)
+        lengths = tuple(int(length) for length in cost.lengths)
+        wanted = (len(lengths), self.domain.size + 1)
+        if costs.shape != wanted or lengths[:1] != (1,):
+            raise InvalidInput(f"'{reason}' gave costs of shape {costs.shape}; wanted {wanted}, with length 1 allowed")
+        rate = 1.0 / noise_scale(2 * sensitivity, amount)
+        detail = (*lengths, float(cost.penalty))
+        question = Question("partition", reason, amount, sensitivity, rate, costs, wanted, detail=detail)
+        return self._answer(question)
 
     def parts(self, regions: Sequence[Region], spend: Number, why: str = "") -> list[PrivateData]:
         """One handle for each of several disjoint regions, each with ``spend`` of its own.
@@ -248,11 +228,42 @@ class PrivateData:
                 published=self._published,
                 scale=None if self._scale is None else self._scale[trial : trial + 1],
                 single=True,
+                vault=self.__vault,
             )
 
     # --- inside -----------------------------------------------------------------------------------
 
-    def _claim(self, asker: Strategy | Score, spend: Number, reason: str) -> tuple[Fraction, Fraction]:
+    def _material(self, asker: object) -> Any:
+        """The counts, or the statistic of them that the asker names, computed once for all trials."""
+        statistic: Statistic | None = getattr(asker, "statistic", None)
+        if statistic is None:
+            return self.__counts
+        if statistic not in self.__vault:
+            self.__vault[statistic] = statistic.of(self.__counts)
+        return self.__vault[statistic]
+
+    def _ask_scores(
+        self, kind: str, score: Score, spend: Number, why: str, starts: NDArray[np.int64] | None
+    ) -> Question:
+        """Charge a selection and put its question."""
+        reason = why or type(score).__name__
+        amount, sensitivity = self._claim(score, spend, reason)
+        reach = sensitivity if score.monotone else 2 * sensitivity
+        self.ledger.charge(Charge(kind, reason, amount, sensitivity))
+        truth = np.asarray(score.score(self._material(score)), dtype=np.float64)
+        shape = truth.shape[-1:]
+        self._check_shape(truth, shape, reason)
+        groups = np.array([0, *shape]) if starts is None else np.asarray(starts, dtype=np.int64)
+        if groups[0] != 0 or groups[-1] != shape[0] or (np.diff(groups) < 1).any():
+            raise InvalidInput(f"'{reason}' has a group without candidates; each needs at least one")
+        best = np.maximum.reduceat(truth, groups[:-1], axis=-1)
+        if not (best > -np.inf).all() or np.isnan(truth).any():
+            raise InvalidInput(f"'{reason}' allows no candidate, or scores one as NaN; score at least one above -inf")
+        detail = () if starts is None else tuple(int(start) for start in groups)
+        rate = 1.0 / noise_scale(reach, amount)
+        return Question(kind, reason, amount, sensitivity, rate, truth, shape, detail=detail)
+
+    def _claim(self, asker: Strategy | Score | PartitionCost, spend: Number, reason: str) -> tuple[Fraction, Fraction]:
         """What a call spends and the sensitivity that it claims, both exact."""
         amount = exact(spend, f"the budget of '{reason}'")
         claim = asker.sensitivity
@@ -267,15 +278,8 @@ class PrivateData:
                 f"'{reason}' answered with shape {truth.shape}; wanted {shape} or {(self.trials, *shape)}"
             )
 
-    def _perturb(self, truth: Floats, shape: tuple[int, ...], scale: float) -> Floats:
-        noisy = self._noise.laplace(shape)
-        noisy *= scale
-        noisy += truth
-        return noisy
-
-    def _select(self, scores: Floats, shape: tuple[int, ...], rate: float) -> NDArray[np.int64]:
-        best = scores.max(axis=-1, keepdims=True)
-        return np.asarray(np.argmax((scores - best) * rate + self._noise.gumbel(shape), axis=-1))
+    def _answer(self, question: Question) -> NDArray[Any]:
+        return self._give(self._channel.answer(question, lambda: draw(question, self._noise)))
 
     def _give(self, answers: NDArray[Any]) -> NDArray[Any]:
         return answers[0] if self._single else answers

@@ -39,6 +39,10 @@ class NoiseSource(Protocol):
         """Gumbel draws, ``(trials, *shape)``."""
         ...
 
+    def uniform(self, shape: Sequence[int]) -> NDArray[np.float64]:
+        """Uniform draws from [0, 1), ``(trials, *shape)``."""
+        ...
+
     def only(self, trial: int) -> NoiseSource:
         """The source of one trial of the batch."""
         ...
@@ -85,6 +89,13 @@ class RandomNoise:
         np.negative(draws, out=draws)
         return draws.reshape(self.trials, *shape)
 
+    def uniform(self, shape: Sequence[int]) -> NDArray[np.float64]:
+        """Uniform draws from [0, 1)."""
+        draws = np.empty((self.trials, prod(shape)))
+        for stream, row in zip(self._streams, draws, strict=True):
+            stream.random(out=row)
+        return draws.reshape(self.trials, *shape)
+
     def only(self, trial: int) -> RandomNoise:
         """The stream of one trial."""
         return RandomNoise([self._streams[trial]])
@@ -101,6 +112,10 @@ class NoNoise:
         return np.zeros((self.trials, *shape))
 
     gumbel = laplace
+
+    def uniform(self, shape: Sequence[int]) -> NDArray[np.float64]:
+        """Halves: the median draw."""
+        return np.full((self.trials, *shape), 0.5)
 
     def only(self, trial: int) -> NoNoise:
         """The same for one trial."""

@@ -29,7 +29,7 @@ class Question:
     """One call to the handle, as the handle sees it before anything is drawn."""
 
     kind: str
-    """laplace or choose."""
+    """laplace, choose, choose each or partition."""
     why: str
     """The caller's reason."""
     amount: Fraction
@@ -37,15 +37,19 @@ class Question:
     sensitivity: Fraction
     """The claim of the strategy or score."""
     rate: float
-    """Laplace: one over the noise scale. Selection: nats per unit of score."""
+    """Laplace: one over the noise scale. Selection: nats per unit of score or cost."""
     truth: Floats
     """True answers or scores, ``(*shape)`` or ``(trials, *shape)``."""
     shape: tuple[int, ...]
-    """Shape of one trial's answer."""
+    """Shape of one trial's answers, scores or costs."""
+    noise: float = 0.0
+    """Laplace: the noise scale, rounded up."""
+    detail: tuple[float, ...] = ()
+    """What else is public about the question: where groups of candidates start; lengths and penalty of intervals."""
 
     def signature(self) -> tuple[object, ...]:
         """What must be the same on a neighbour."""
-        return self.kind, self.why, self.amount, self.sensitivity, self.rate, self.shape
+        return self.kind, self.why, self.amount, self.sensitivity, self.rate, self.shape, self.detail
 
 
 Draw = Callable[[], NDArray[Any]]
@@ -133,8 +137,7 @@ class Replay:
                 f"shape {question.shape}) where it had asked '{asked.why}' ({asked.kind}, {asked.amount} of "
                 f"epsilon, shape {asked.shape}): the question depends on counts read outside the handle"
             )
-        measure = _laplace_loss if question.kind == "laplace" else _selection_loss
-        self.losses.append(measure(asked, question, outcome))
+        self.losses.append(_MEASURES[question.kind](asked, question, outcome))
         return outcome.copy()
 
     def only(self, trial: int) -> Replay:
@@ -183,28 +186,61 @@ def _laplace_loss(asked: Question, question: Question, outcome: NDArray[Any]) ->
 
 
 def _selection_loss(asked: Question, question: Question, outcome: NDArray[Any]) -> CallLoss:
-    """Difference of the two log-probabilities of the chosen candidate."""
-    trials = np.arange(len(outcome))
-    before = np.broadcast_to(asked.truth, (len(outcome), *question.shape))
-    after = np.broadcast_to(question.truth, (len(outcome), *question.shape))
+    """Difference of the two log-probabilities of the chosen candidates, summed over groups of candidates."""
+    trials = len(outcome)
+    starts = np.array(question.detail or (0, *question.shape), dtype=np.int64)
+    before = np.broadcast_to(asked.truth, (trials, *question.shape))
+    after = np.broadcast_to(question.truth, (trials, *question.shape))
     with np.errstate(invalid="ignore"):  # forbidden candidates are -inf on both sides
         change = np.where(before == after, 0.0, before - after)
-    chosen = outcome.astype(np.int64)
-    loss = (
-        _log_probability(before, question.rate)[trials, chosen]
-        - (_log_probability(after, question.rate)[trials, chosen])
-    )
-    allowed = np.where(np.isfinite(before), np.abs(before), 0.0).max(axis=1)
+    chosen = starts[:-1] + outcome.reshape(trials, -1)
+    rows = np.arange(trials)[:, None]
+    difference = _log_probability(before, question.rate, starts) - _log_probability(after, question.rate, starts)
+    spread = np.maximum.reduceat(change, starts[:-1], axis=1) - np.minimum.reduceat(change, starts[:-1], axis=1)
+    size = np.where(np.isfinite(before), np.abs(before), 0.0).max(axis=1)
     return CallLoss(
         question=question,
-        loss=loss,
-        rounding=allowed * question.rate * 2.0**-48,
-        change=float((change.max(axis=1) - change.min(axis=1)).max()),
+        loss=difference[rows, chosen].sum(axis=1),
+        rounding=size * question.rate * 2.0**-48,
+        change=float(spread.max()),
     )
 
 
-def _log_probability(scores: Floats, rate: float) -> Floats:
-    """Log of the softmax of ``rate * scores`` along the last axis."""
-    logits = (scores - scores.max(axis=-1, keepdims=True)) * rate
-    with np.errstate(divide="ignore"):
-        return np.asarray(logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True)))
+def _log_probability(scores: Floats, rate: float, starts: NDArray[np.int64]) -> Floats:
+    """Log of the softmax of ``rate * scores`` within each group, ``(trials, candidates)``."""
+    sizes = np.diff(starts)
+    best = np.maximum.reduceat(scores, starts[:-1], axis=1)
+    logits = (scores - np.repeat(best, sizes, axis=1)) * rate
+    total = np.add.reduceat(np.exp(logits), starts[:-1], axis=1)
+    return np.asarray(logits - np.repeat(np.log(total), sizes, axis=1))
+
+
+def _partition_loss(asked: Question, question: Question, outcome: NDArray[Any]) -> CallLoss:
+    """Difference of the two log-probabilities of the sampled partitions."""
+    from dpbench.kernels.partition import forward, log_probability
+
+    *lengths, penalty = question.detail
+    allowed = np.array(lengths, dtype=np.int64)
+    probabilities = []
+    for costs in (asked.truth, question.truth):
+        logits = np.ascontiguousarray(-question.rate * costs - penalty)
+        probabilities.append(log_probability(forward(logits, allowed), logits, allowed, outcome))
+    finite = np.isfinite(asked.truth)
+    ends = np.arange(asked.truth.shape[1])
+    inside = np.array([ends >= length for length in lengths])
+    change = np.where(inside & finite, asked.truth - question.truth, 0.0)
+    size = np.where(finite, np.abs(asked.truth), 0.0).max() * question.rate + float(penalty)
+    return CallLoss(
+        question=question,
+        loss=probabilities[0] - probabilities[1],
+        rounding=np.full(len(outcome), size * len(ends) * 2.0**-48),
+        change=float(np.abs(change).max()),
+    )
+
+
+_MEASURES: dict[str, Callable[[Question, Question, NDArray[Any]], CallLoss]] = {
+    "laplace": _laplace_loss,
+    "choose": _selection_loss,
+    "choose each": _selection_loss,
+    "partition": _partition_loss,
+}

@@ -93,7 +93,7 @@ def _check_direction(
 def _check_call(name: str, where: str, call: CallLoss) -> None:
     question = call.question
     charge, claim = float(question.amount), float(question.sensitivity)
-    if question.kind == "laplace":
+    if question.kind in {"laplace", "partition"}:
         # what each answer's own rounding can add to the change between the two vectors of true answers
         slack = claim * TOLERANCE + float(call.rounding.max()) / question.rate
         if call.change > claim + slack:
