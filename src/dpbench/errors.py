@@ -60,6 +60,18 @@ class Unsupported(DPBenchError):
     """A combination that cannot run, such as a 1-D algorithm on a 2-D domain."""
 
 
+class InvalidPlan(InvalidInput):
+    """A plan that names what does not exist or asks for what cannot be."""
+
+
+class InvalidStore(DPBenchError):
+    """A folder that is not a store, or a store that cannot be read or mixed."""
+
+
+class RunStopped(DPBenchError):
+    """A run that had to end early; everything finished is in the store."""
+
+
 class DatasetUnavailable(DPBenchError):
     """A histogram that is not on this machine and could not be fetched."""
 

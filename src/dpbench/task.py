@@ -16,12 +16,14 @@ from dpbench.errors import DPBenchError, InvalidTask, UnknownName
 from dpbench.loss import LOSSES
 from dpbench.task_file import read_task, write_task
 from dpbench.task_parts import (
+    AlgorithmPart,
     Generator,
     Interpreting,
     InvalidPart,
     Measuring,
     Repair,
     WorkloadPart,
+    algorithm_parts,
     choice,
     names,
     shown,
@@ -47,8 +49,8 @@ class Task:
     datasets: tuple[str, ...] = ()
     """D: the names of the datasets whose shapes are drawn from."""
 
-    algorithms: tuple[str, ...] = ()
-    """M: the names of the algorithms; none named means every one in the catalogue that fits."""
+    algorithms: tuple[AlgorithmPart, ...] = ()
+    """M: the algorithms, by name and form; none named means every one in the catalogue that fits."""
 
     loss: str = "L2"
     """L: the loss, scaled per query and per record."""
@@ -73,7 +75,7 @@ class Task:
             "dimensions": whole("dimensions", self.dimensions),
             "workloads": tuple(_workload(part, index) for index, part in enumerate(listed)),
             "datasets": names("datasets", self.datasets),
-            "algorithms": names("algorithms", self.algorithms),
+            "algorithms": algorithm_parts(self.algorithms),
             "loss": choice("loss", self.loss, LOSSES),
         }
         for key, value in checked.items():
@@ -127,9 +129,8 @@ class Task:
 
     def to_dict(self) -> dict[str, Any]:
         """Return every part as plain values, as ``from_dict`` takes them."""
-        plain: dict[str, Any] = {
-            key: getattr(self, key) for key in ("name", "dimensions", "datasets", "algorithms", "loss")
-        }
+        plain: dict[str, Any] = {key: getattr(self, key) for key in ("name", "dimensions", "datasets", "loss")}
+        plain["algorithms"] = tuple(part.to_plain() for part in self.algorithms)
         for key in GROUPS:
             group = getattr(self, key)
             plain[key] = {part.name: getattr(group, part.name) for part in fields(group)}
@@ -229,38 +230,23 @@ def _put(group: dict[str, Any], setting: str, value: Any, key: str) -> None:
     group[setting] = value
 
 
+def _words(listed: str) -> tuple[str, ...]:
+    return tuple(listed.split())
+
+
+def _named(listed: str) -> tuple[AlgorithmPart, ...]:
+    return tuple(AlgorithmPart(name) for name in listed.split())
+
+
 RANGE_1D = Task(
     name="RANGE_1D",
     dimensions=1,
     workloads=(WorkloadPart("Prefix"),),
-    datasets=(
-        *(
-            "ADULT",
-            "HEPPH",
-            "INCOME",
-            "MEDCOST",
-            "TRACE",
-            "PATENT",
-            "SEARCH",
-            "BIDS-FJ",
-            "BIDS-FM",
-            "BIDS-ALL",
-        ),
-        *(
-            "MD-SAL",
-            "MD-SAL-FA",
-            "LC-REQ-F1",
-            "LC-REQ-F2",
-            "LC-REQ-ALL",
-            "LC-DTIR-F1",
-            "LC-DTIR-F2",
-            "LC-DTIR-ALL",
-        ),
+    datasets=_words(
+        "ADULT HEPPH INCOME MEDCOST TRACE PATENT SEARCH BIDS-FJ BIDS-FM BIDS-ALL MD-SAL MD-SAL-FA "
+        "LC-REQ-F1 LC-REQ-F2 LC-REQ-ALL LC-DTIR-F1 LC-DTIR-F2 LC-DTIR-ALL"
     ),
-    algorithms=(
-        *("Identity", "Privelet", "H", "Hb", "GreedyH", "Uniform", "MWEM", "MWEM*"),
-        *("AHP", "AHP*", "DPCube", "DAWA", "PHP", "EFPA", "SF"),
-    ),
+    algorithms=_named("Identity Privelet H Hb GreedyH Uniform MWEM MWEM* AHP AHP* DPCube DAWA PHP EFPA SF"),
     generator=Generator(domains=tuple(Domain((side,)) for side in (256, 512, 1024, 2048, 4096))),
 )
 """The paper's 1-D task: prefixes over 18 datasets, the algorithms of its Table 1."""
@@ -269,14 +255,8 @@ RANGE_2D = Task(
     name="RANGE_2D",
     dimensions=2,
     workloads=(WorkloadPart("RandomRange", (("queries", 2000),)),),
-    datasets=(
-        *("BJ-CABS-S", "BJ-CABS-E", "GOWALLA", "ADULT-2D", "SF-CABS-S", "SF-CABS-E", "MD-SAL-2D", "LC-2D"),
-        "STROKE",
-    ),
-    algorithms=(
-        *("Identity", "Privelet", "Hb", "GreedyH", "Uniform", "MWEM", "MWEM*"),
-        *("AHP", "AHP*", "DPCube", "DAWA", "QuadTree", "UGrid", "AGrid"),
-    ),
+    datasets=_words("BJ-CABS-S BJ-CABS-E GOWALLA ADULT-2D SF-CABS-S SF-CABS-E MD-SAL-2D LC-2D STROKE"),
+    algorithms=_named("Identity Privelet Hb GreedyH Uniform MWEM MWEM* AHP AHP* DPCube DAWA QuadTree UGrid AGrid"),
     generator=Generator(domains=tuple(Domain((side, side)) for side in (32, 64, 128, 256))),
 )
 """The paper's 2-D task: 2000 random ranges over 9 datasets, the algorithms of its Table 1."""

@@ -42,8 +42,9 @@ def key_line(source: str, path: tuple[str | int, ...]) -> int | None:
     if not path:
         return None
     lines = source.splitlines()
-    if path[0] == "workloads" and len(path) > 1:
-        headers = [number for number, line in enumerate(lines) if re.match(r"\s*\[\[\s*workloads\s*\]\]", line)]
+    if path[0] in {"workloads", "algorithms"} and len(path) > 1:
+        listed = rf"\s*\[\[\s*{path[0]}\s*\]\]"
+        headers = [number for number, line in enumerate(lines) if re.match(listed, line)]
         if headers:
             return headers[min(int(path[1]), len(headers) - 1)] + 1
         path = path[:1]
@@ -56,7 +57,7 @@ def key_line(source: str, path: tuple[str | int, ...]) -> int | None:
             table = header[1]
             if table == str(path[-1]):
                 return number
-        elif re.match(rf"""\s*["']?{key}["']?\s*=""", line) and table != "workloads":
+        elif re.match(rf"""\s*["']?{key}["']?\s*=""", line) and table not in {"workloads", "algorithms"}:
             return number
         elif anywhere is None and re.search(rf"""[\s{{,.]["']?{key}["']?\s*=""", line):
             anywhere = number
@@ -85,6 +86,8 @@ def _value(value: Any) -> str:
     if isinstance(value, str):
         escaped = value.replace("\\", "\\\\").replace('"', '\\"')
         return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda found: f"\\u{ord(found[0]):04x}", escaped) + '"'
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(_value(item) for item in value)}]"
     return repr(value)

@@ -12,6 +12,7 @@ from dpbench.domain import Domain, DomainLike
 from dpbench.errors import DPBenchError, InvalidTask, UnknownName
 
 SIDE_INFORMATION = ("estimated", "public")
+VARIANTS = ("private", "published")
 FREE_PARAMETERS = ("tables",)
 TESTS = ("unpaired t, Bonferroni",)
 
@@ -57,6 +58,60 @@ class WorkloadPart:
     def to_dict(self) -> dict[str, Any]:
         """Return the name and the parameters as one flat mapping."""
         return {"name": self.name, **dict(self.parameters)}
+
+
+@dataclass(frozen=True)
+class AlgorithmPart:
+    """An algorithm as data: its name, which form of it, and its parameters."""
+
+    name: str
+    """The name in the catalogue, or ``FILE.py:Class``."""
+
+    variant: str = "private"
+    """"private", or "published": as the authors' code behaves."""
+
+    side_information: str | None = None
+    """Where a declared scale comes from; None: as the task and the variant say."""
+
+    parameters: tuple[tuple[str, int | float | str | bool], ...] = ()
+    """Parameters that differ from the defaults, by name, sorted."""
+
+    @classmethod
+    def of(cls, given: AlgorithmPart | str | Mapping[str, Any]) -> AlgorithmPart:
+        """Read ``"Hb"`` or ``{"name": "Hb", "variant": "published", "root": False}``."""
+        if isinstance(given, AlgorithmPart):
+            return given
+        parts = {"name": given} if isinstance(given, str) else given
+        if not isinstance(parts, Mapping) or not isinstance(parts.get("name"), str) or not parts["name"].strip():
+            raise InvalidTask(f"the algorithm {shown(given)} has no name; write for example {{name = 'Hb'}}")
+        rest = dict(parts)
+        name = rest.pop("name")
+        variant = choice("variant", rest.pop("variant", "private"), VARIANTS)
+        source = rest.pop("side_information", None)
+        if source is not None:
+            source = choice("side_information", source, SIDE_INFORMATION)
+        for key, value in rest.items():
+            if not isinstance(value, int | float | str | bool):
+                raise InvalidTask(f"the parameter {key} of algorithm {name} is {shown(value)}; give a number or a text")
+        return cls(name, variant, source, tuple(sorted(rest.items())))
+
+    @property
+    def label(self) -> str:
+        """The name with whatever differs from the plain private form, for tables."""
+        settings = ", ".join(f"{key}={value}" for key, value in self.parameters)
+        marks = [self.variant] if self.variant != "private" else []
+        marks += [f"{self.side_information} scale"] if self.side_information else []
+        return self.name + (f"({settings})" if settings else "") + (f" [{', '.join(marks)}]" if marks else "")
+
+    def to_plain(self) -> str | dict[str, Any]:
+        """Return the name alone where that says it all, else a flat mapping."""
+        plain: dict[str, Any] = {"name": self.name}
+        if self.variant != "private":
+            plain["variant"] = self.variant
+        if self.side_information is not None:
+            plain["side_information"] = self.side_information
+        plain.update(self.parameters)
+        return self.name if len(plain) == 1 else plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +193,21 @@ class Interpreting:
 def names(key: str, given: object) -> tuple[str, ...]:
     """Read a list of different names; it may be empty."""
     return _several(key, given, text, least=0)
+
+
+def algorithm_parts(given: object) -> tuple[AlgorithmPart, ...]:
+    """Read a list of different algorithms; it may be empty."""
+    listed = given if isinstance(given, list | tuple) else (given,)
+    parts = []
+    for index, each in enumerate(listed):
+        try:
+            part = AlgorithmPart.of(each)
+        except InvalidTask as error:
+            raise InvalidPart(str(error), "algorithms", index) from None
+        if part in parts:
+            raise InvalidPart(f"algorithm {part.label} is given twice; remove one", "algorithms", index)
+        parts.append(part)
+    return tuple(parts)
 
 
 def text(key: str, given: object) -> str:

@@ -64,13 +64,19 @@ class TestBranching:
             assert branching_factor(side, axes) == _exact_branching(side, axes)
 
     @pytest.mark.parametrize(
-        ("shape", "mean_side"), [((16, 64), 32), ((5, 12), 7), ((1, 9), 3), ((4, 6, 3), 4), ((27, 27, 27), 27)]
+        ("shape", "mean_side"),
+        [((16, 64), 32), ((5, 12), 7), ((4, 6, 3), 4), ((5, 5, 5), 5), ((8, 8, 8), 8)],
     )
     def test_unequal_sides_count_by_their_geometric_mean(self, shape, mean_side):
-        """Rounded down to a whole side; 27 x 27 x 27 is 27 although a cube root in floats is below."""
+        """Rounded down to a whole side; 5 x 5 x 5 counts as 5, although 125 ** (1 / 3) is below."""
         assert HB.branching(Domain(shape)) == branching_factor(mean_side, len(shape))
 
-    @pytest.mark.parametrize("shape", [(16, 64), (5, 12), (1, 9), (4, 6, 3)])
+    def test_axes_of_one_cell_do_not_count(self):
+        """1 x 4096 has the tree of 4096, not that of a padded square."""
+        assert HB.branching(Domain((1, 4096, 1))) == HB.branching(Domain((4096,)))
+        assert asked(HB, (1, 4096)).shape == asked(HB, (4096,)).shape
+
+    @pytest.mark.parametrize("shape", [(16, 64), (5, 12), (4, 6, 3)])
     def test_the_longest_side_sets_the_height(self, shape):
         """The least height at which b^h covers every side."""
         b = HB.branching(Domain(shape))

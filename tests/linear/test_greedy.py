@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpbench.errors import Unsupported
+from dpbench.kernels.greedy import best_share
 from dpbench.linear import greedy
 from dpbench.linear.greedy import greedy_tree, split_line
 from dpbench.linear.hilbert import order
@@ -167,6 +168,26 @@ def test_a_gram_matrix_too_large_is_refused(monkeypatch):
         greedy_tree(RandomRange(16, queries=17), 2, 100, "gram")
     greedy_tree(RandomRange(16, queries=17), 2, 100, "workload")
     greedy_tree(RandomRange(16, queries=15), 2, 100, "gram")
+
+
+class TestBestShare:
+    def test_the_share_is_the_first_minimum_on_the_grid(self):
+        """For random nodes, the cost in the paper's form is least at the share found, and equal to the one returned."""
+        rng = np.random.default_rng(0)
+        for _ in range(500):
+            k, mu1, gamma = rng.uniform(0.1, 4), rng.exponential(), rng.choice([1.0, 0.5**0.5, 0.5, 0.1])
+            mu, steps = mu1 + rng.normal() * mu1, int(rng.integers(2, 150))
+            error = mu1 * rng.uniform(1, 3) * max(k, 1)
+            share = 1 - np.arange(steps) / steps
+            rest = (1 - share) ** 2 * gamma
+            cost = (error - ((mu - mu1) * gamma + mu1) * rest / (share**2 + rest * k)) / share**2
+            theta, least = best_share(error, mu, mu1, k, gamma, steps)
+            assert theta == pytest.approx(share[np.argmin(cost)], rel=1e-12)
+            assert least == pytest.approx(cost.min(), rel=1e-12)
+
+    def test_a_node_that_no_query_sees_passes_everything_down(self):
+        """All shares cost nothing there: the largest wins, so that the node is not measured."""
+        assert best_share(0.0, 0.0, 0.0, 2.0, 1.0, 100) == (1.0, 0.0)
 
 
 class TestSplitLine:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -231,18 +232,17 @@ def complete_tree_variance(workload: Workload, branching: int, weights: Floats) 
 
     and the last sum is a product over axes. N_l is the number of cells in a node of depth l.
     """
-    axes = workload.domain.ndim
-    height, fanout = len(weights) - 1, branching**axes
+    parts = [branching if side > 1 else 1 for side in workload.domain]
+    height, fanout = len(weights) - 1, prod(parts)
     own = np.asarray(weights, dtype=np.float64) ** 2
-    total = mean_over_queries(workload, [lengths] * axes) / own[height]
+    total = mean_over_queries(workload, [lengths] * len(parts)) / own[height]
     precision = own[height]
     for level in range(height - 1, -1, -1):
         variance = fanout / precision
         gain = own[level] / (1.0 + own[level] * variance)
         cells_below = float(fanout) ** (height - level - 1)
         if gain > 0:
-            side = branching ** (height - level)
-            energy = mean_over_queries(workload, [squared_overlaps(side)] * axes)
+            energy = mean_over_queries(workload, [squared_overlaps(part ** (height - level)) for part in parts])
             total -= gain * energy / (precision * cells_below) ** 2
         precision = own[level] + 1.0 / variance
     return float(total)

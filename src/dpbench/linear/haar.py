@@ -43,7 +43,7 @@ class HaarWavelet:
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """M for each axis."""
+        """m for each axis."""
         return tuple(ceiling_log(side, 2) for side in self.domain)
 
     @property

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,21 +127,23 @@ def complete_tree(domain: Domain, branching: int, weights: Floats) -> Tree:
     """The complete tree in which a node is a box cut into ``branching`` parts along every axis.
 
     ``weights`` has one entry for each level, root first, so the height is ``len(weights) - 1``; every axis is
-    padded to ``branching ** height`` cells. The order is the one in which a walk meets the leaves.
+    padded to ``branching ** height`` cells, except that an axis of one cell stays as it is. The order is the one in
+    which a walk meets the leaves.
     """
     height = len(weights) - 1
     coordinates = [np.zeros(1, dtype=np.int64) for _ in domain]
-    digits = np.indices((branching,) * domain.ndim).reshape(domain.ndim, -1)
+    parts = [branching if side > 1 else 1 for side in domain]
+    digits = np.indices(parts).reshape(domain.ndim, -1)
     for _ in range(height):
         coordinates = [
-            (axis[:, None] * branching + digit[None, :]).reshape(-1)
-            for axis, digit in zip(coordinates, digits, strict=True)
+            (axis[:, None] * part + digit[None, :]).reshape(-1)
+            for axis, part, digit in zip(coordinates, parts, digits, strict=True)
         ]
     inside = np.logical_and.reduce([axis < side for axis, side in zip(coordinates, domain, strict=True)])
     clipped = [np.minimum(axis, side - 1) for axis, side in zip(coordinates, domain, strict=True)]
     order = np.where(inside, np.ravel_multi_index(clipped, domain.shape), -1)
 
-    fanout = branching**domain.ndim
+    fanout = prod(parts)
     counts = [fanout**level for level in range(height + 1)]
     start = np.concatenate([np.arange(many) * (fanout**height // many) for many in counts])
     size = np.concatenate([np.full(many, fanout**height // many) for many in counts])

@@ -15,7 +15,7 @@ from dpbench.workloads.summed_area import by_row, summed_area, trial_blocks
 BLOCK_RANGES = 2**18
 """About how many ranges ``AxisRanges.blocks`` yields at a time."""
 
-SECOND_MOMENT_LIMIT = 3000
+SECOND_MOMENT_LIMIT = 4096
 """The longest side whose second-moment matrix is made; it is dense."""
 
 
