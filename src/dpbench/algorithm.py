@@ -158,13 +158,14 @@ class Algorithm:
         seed: Seed = 0,
         *,
         side_information: SideInformation | None = None,
+        scale_share: Fraction | None = None,
         noise: NoiseSource | None = None,
         channel: Channel | None = None,
     ) -> Release:
         """Run, and return the ledger beside the estimate.
 
-        ``noise`` and ``channel`` exchange the source of noise and record or force what is drawn; they are for tests
-        and audits.
+        ``scale_share`` replaces the share of epsilon that buys a declared scale. ``noise`` and ``channel`` exchange the
+        source of noise and record or force what is drawn; they are for tests and audits.
         """
         if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
             raise InvalidInput(f"trials is {trials!r}; give a whole number of at least 1")
@@ -186,7 +187,7 @@ class Algorithm:
             if source == "public":
                 data.publish_scale()
             else:
-                data.buy_scale(split(data.epsilon, self.scale_share)[0])
+                data.buy_scale(split(data.epsilon, self.scale_share if scale_share is None else scale_share)[0])
         estimate = self.estimate(data, workload)
         self._check_estimate(estimate, data)
         data.ledger.close()
@@ -214,6 +215,17 @@ class Algorithm:
     def supports(self, domain: Domain) -> bool:
         """Whether the algorithm can run on a domain."""
         return self.dimensions is None or domain.ndim in self.dimensions
+
+    def prepare(self, workload: Workload) -> None:
+        """Compute and keep what depends on the workload and its domain alone; nothing for most algorithms."""
+
+    @classmethod
+    def refuse_unknown(cls, parameters: Mapping[str, Any]) -> None:
+        """Refuse a parameter that the algorithm does not have."""
+        for parameter in parameters:
+            if parameter not in cls.defaults():
+                wanted = ", ".join(cls.defaults()) or "none"
+                raise InvalidInput(f"{cls.name} has no parameter {parameter!r}; its parameters: {wanted}")
 
     @classmethod
     def defaults(cls, variant: str = "private") -> Mapping[str, Any]:

@@ -130,11 +130,15 @@ class Generator:
     samples: int = 5
     """G: how many data vectors are drawn per shape, scale and domain."""
 
+    seed: int = 0
+    """G: the seed of the study; data and noise of every setting follow from it."""
+
     def __post_init__(self) -> None:
         _settle(self, "domains", lambda value: _several("domains", value, _domain))
         _settle(self, "scales", lambda value: _several("scales", value, whole))
         _settle(self, "epsilons", lambda value: _several("epsilons", value, _positive))
         _settle(self, "samples", lambda value: whole("samples", value))
+        _settle(self, "seed", lambda value: whole("seed", value, least=0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,11 +228,12 @@ def choice(key: str, given: object, known: tuple[str, ...]) -> str:
     raise InvalidPart(str(UnknownName.among(key.replace("_", " "), given, known)), key)
 
 
-def whole(key: str, given: object) -> int:
-    """Read a positive whole number; 1e5 is one."""
+def whole(key: str, given: object, least: int = 1) -> int:
+    """Read a positive whole number (or one that is not negative); 1e5 is one."""
     number = _number(given)
-    if number is None or not 1 <= number <= 2**53 or number != int(number):
-        raise InvalidPart(f"{key} has the value {shown(given)}; give a positive whole number", key)
+    if number is None or not least <= number <= 2**53 or number != int(number):
+        kind = "a positive whole number" if least else "a whole number that is not negative"
+        raise InvalidPart(f"{key} has the value {shown(given)}; give {kind}", key)
     return int(number)
 
 

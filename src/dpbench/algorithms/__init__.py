@@ -68,10 +68,7 @@ def get(name: str, *, variant: str = "private", **parameters: Any) -> Algorithm:
     kind = folded.get(str(name).casefold())
     if kind is None:
         raise UnknownName.among("algorithm", name, catalogue())
-    for parameter in parameters:
-        if parameter not in kind.defaults():
-            wanted = ", ".join(kind.defaults()) or "none"
-            raise InvalidInput(f"{kind.name} has no parameter {parameter!r}; its parameters: {wanted}")
+    kind.refuse_unknown(parameters)
     return kind(variant=variant, **parameters)  # type: ignore[arg-type]  # checked in __post_init__
 
 

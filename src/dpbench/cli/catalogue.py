@@ -90,9 +90,9 @@ def _workloads() -> list[Row]:
 
 
 def _suites() -> list[Row]:
-    from dpbench.cli.run import SUITES
+    from dpbench.experiment.suites import SUITES
 
-    return [{"name": name, "about": about} for name, about in SUITES.items()]
+    return [{"name": suite.name, "about": suite.about} for suite in SUITES.values()]
 
 
 LISTS: dict[str, Callable[[], list[Row]]] = {

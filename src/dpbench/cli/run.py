@@ -3,80 +3,226 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from typing import TYPE_CHECKING
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 from dpbench.cli.arguments import add_verb
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
-    from dpbench.experiment.demo import DemoTable
+    from dpbench.experiment.plan import Plan
+    from dpbench.experiment.run import Agenda, Executor, Outcome
+    from dpbench.report.summary import SummaryTable
+    from dpbench.store import Store
 
-SUITES = {"demo": "every algorithm on embedded synthetic shapes, 1-D and 2-D; needs no file and no network"}
+_ABOUT = """\
+Evaluate algorithms: run a plan, keep every result in a store, print error by algorithm and scale.
+A plan is a suite (see `dpbench list suites`) or a TOML file. What the store already holds is not run
+again: after an interruption the same command goes on.
+"""
+_EXAMPLE = """\
+dpbench run demo
+  dpbench run quick --algorithm Hb --algorithm Identity --scale 1000
+  dpbench run paper-1d --with mine.py:Mine --store results --jobs 2
+  dpbench run paper --shard 3/8 --store part3      (then: dpbench store merge part1 part2 ... --out all)"""
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add ``run``."""
-    parser = add_verb(
-        subparsers,
-        "run",
-        "evaluate algorithms",
-        "Evaluate algorithms and print a table of error by algorithm and scale.\n\nsuites:\n"
-        + "\n".join(f"  {name:6} {about}" for name, about in SUITES.items()),
-        "dpbench run demo",
-    )
-    parser.add_argument("suite", metavar="SUITE", choices=tuple(SUITES), help=" | ".join(SUITES))
-    parser.add_argument("--seed", type=int, default=0, help="seed of data and noise (default 0)")
-    parser.add_argument("--samples", type=int, default=3, help="data vectors for each setting (default 3)")
-    parser.add_argument("--trials", type=int, default=10, help="runs on each data vector (default 10)")
-    parser.add_argument("--quiet", action="store_true", help="print the tables only")
-    parser.set_defaults(run=run_suite)
+    parser = add_verb(subparsers, "run", "evaluate algorithms", _ABOUT, _EXAMPLE)
+    add = parser.add_argument
+    add("plan", metavar="SUITE|PLAN.toml", help="a suite by name, or a plan in a file")
+    many: dict[str, Any] = {"action": "append", "default": []}
+    add("--algorithm", metavar="NAME|FILE.py:Class", help="only this algorithm; may be repeated", **many)
+    add("--with", dest="added", metavar="FILE.py:Class", help="add an algorithm; may be repeated", **many)
+    add("--dataset", metavar="NAME|FILE", help="only this dataset, or a .npy or .csv histogram; repeatable", **many)
+    add("--domain", metavar="N|NxM", help="this domain; may be repeated", **many)
+    add("--scale", type=_number, metavar="N", help="this scale; may be repeated", **many)
+    add("--epsilon", type=_number, metavar="E", help="this epsilon; may be repeated", **many)
+    add("--samples", type=int, metavar="N", help="data vectors for each setting (5)")
+    add("--trials", type=int, metavar="N", help="runs on each data vector (10)")
+    add("--seed", type=int, metavar="N", help="seed of the study (0)")
+    add("--variant", choices=("private", "published"), help="run every algorithm in this form")
+    add("--side-information", choices=("estimated", "public"), help="where a declared scale comes from")
+    add("--store", metavar="DIR", help="where results are kept (dpbench-store/PLAN)")
+    add("--jobs", type=int, metavar="N", help="worker processes (one for each core); 0: in this process")
+    add("--dask", metavar="local|tcp://HOST:PORT", help="run on a dask cluster (extra: cluster)")
+    add("--shard", type=_shard, default=(1, 1), metavar="I/K", help="run part I of K, for job arrays")
+    add("--timeout", type=float, default=1800.0, metavar="S", help="seconds after which a unit is ended (1800)")
+    add("--memory", type=float, metavar="GB", help="memory of a worker (its share of the machine's)")
+    add("--retry-failed", action="store_true", help="run failed units again")
+    add("--dry-run", action="store_true", help="say what there is to do and how long it may take")
+    add("--list-skipped", action="store_true", help="list the combinations that cannot run, and why")
+    add("--quiet", action="store_true", help="no progress, only the tables")
+    parser.set_defaults(run=run_plan)
 
 
-def run_suite(chosen: argparse.Namespace) -> int:
-    """Run the demo and print its tables."""
+def run_plan(chosen: argparse.Namespace) -> int:
+    """Run a plan and print its tables; 1 if a unit failed."""
     from dpbench.errors import InvalidInput
-    from dpbench.experiment.demo import run_demo
+    from dpbench.experiment.plan import narrow
+    from dpbench.experiment.run import agenda
+    from dpbench.experiment.suites import load_plan
+    from dpbench.store import Store
 
-    for option in ("samples", "trials"):
-        if getattr(chosen, option) < 1:
-            raise InvalidInput(f"--{option} is {getattr(chosen, option)}; give a whole number of at least 1")
-    if chosen.samples * chosen.trials < 2 or chosen.seed < 0:
-        raise InvalidInput("the demo needs at least 2 runs in all and a seed that is not negative")
+    names = ("algorithm", "added", "dataset", "domain", "scale", "epsilon", "samples", "trials", "seed", "variant")
+    plan = narrow(load_plan(chosen.plan), **{name: getattr(chosen, name) for name in (*names, "side_information")})
+    jobs = os.cpu_count() or 1 if chosen.jobs is None else chosen.jobs
+    if jobs < 0 or chosen.timeout <= 0 or (chosen.memory is not None and chosen.memory <= 0):
+        raise InvalidInput("--jobs, --timeout and --memory take positive numbers (--jobs 0 runs in this process)")
+    folder = chosen.store or os.path.join("dpbench-store", plan.name)  # noqa: PTH118  (no pathlib before numpy is needed)
+    store = Store(folder, create=True) if not chosen.dry_run or os.path.isdir(folder) else None  # noqa: PTH112
+    if store is not None:
+        _put_damage_aside(store)
+    todo = agenda(plan, store, retry_failed=chosen.retry_failed, shard=chosen.shard)
+    if chosen.list_skipped:
+        for skip in todo.skipped:
+            sys.stdout.write(f"{skip.algorithm} on {skip.dataset} at {skip.domain}: {skip.reason}\n")
+        return 0
+    if chosen.dry_run or not chosen.quiet:
+        sys.stderr.write(_announcement(plan, todo, max(jobs, 1), folder))
+    if chosen.dry_run or store is None:
+        return 0
+    outcome = _execute(chosen, plan, todo, store, jobs) if todo.missing else None
+    print_tables(store)
+    return _farewell(outcome, todo, chosen) if outcome is not None else 0
+
+
+def _put_damage_aside(store: Store) -> None:
+    for damage in store.verify():
+        aside = store.quarantine(damage)
+        sys.stderr.write(
+            f"dpbench: {damage.path.name} is {damage.reason}; put aside as {aside.name}, to be run again\n"
+        )
+
+
+def _announcement(plan: Plan, todo: Agenda, jobs: int, folder: str) -> str:
+    from dpbench.cli.progress import duration
+
+    trials = sum(unit.trials for unit in todo.missing)
+    skipped = f"; {len(todo.skipped)} combinations cannot run (--list-skipped)" if todo.skipped else ""
+    failed = f", {todo.failed} of them failed (--retry-failed)" if todo.failed else ""
+    return (
+        f"{plan.name}: {todo.settings} settings, {len(todo.missing)} units, {trials} trials to run, "
+        f"about {duration(todo.seconds(jobs))} on {jobs} worker{'s' * (jobs > 1)}; "
+        f"{todo.done} units are done{failed}{skipped}\nstore: {folder}\n"
+    )
+
+
+def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store, jobs: int) -> Outcome:
+    from dpbench.cli.progress import RunProgress
+    from dpbench.experiment.run import execute
+
+    _prepare(plan, quiet=chosen.quiet)
+    executor = _executor(chosen, jobs)
+    with RunProgress(len(todo.missing), quiet=chosen.quiet) as progress:
+        try:
+            return execute(todo.missing, store, executor, plan=plan, measured=todo.measured, on_row=progress)
+        except KeyboardInterrupt:
+            sys.stderr.write("\nstopped; everything finished is stored: run the same command to go on\n")
+            raise
+
+
+def _executor(chosen: argparse.Namespace, jobs: int) -> Executor:
+    if chosen.dask:
+        from dpbench.experiment.dask_cluster import DaskCluster
+
+        return DaskCluster(chosen.dask, max(jobs, 1))
+    if jobs == 0:
+        from dpbench.experiment.run import Serial
+
+        return Serial()
+    from dpbench.experiment.processes import Processes
+
+    memory = int(chosen.memory * 2**30) if chosen.memory else machine_memory() * 9 // (10 * jobs)
+    return Processes(jobs, timeout=chosen.timeout, memory=memory)
+
+
+def machine_memory() -> int:
+    """Bytes of memory that the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _prepare(plan: Plan, *, quiet: bool) -> None:
+    """Compile kernels and compute what depends on workloads alone, once, before workers start."""
+    from importlib import import_module
+    from pkgutil import iter_modules
+
+    from dpbench import kernels
+
+    begin = time.monotonic()
+    for module in iter_modules(kernels.__path__):
+        if module.name != "__main__":
+            import_module(f"dpbench.kernels.{module.name}")
+    if not quiet and time.monotonic() - begin > 5:
+        sys.stderr.write(f"kernels are ready after {time.monotonic() - begin:.0f} s (kept on disk)\n")
+    for candidate, domain, workload in plan.preparations():
+        begin = time.monotonic()
+        candidate.algorithm.prepare(workload)
+        if not quiet and time.monotonic() - begin > 1:
+            sys.stderr.write(
+                f"prepared {candidate.part.label} for {workload.name} on {domain} in {time.monotonic() - begin:.0f} s\n"
+            )
+
+
+def _farewell(outcome: Outcome, todo: Agenda, chosen: argparse.Namespace) -> int:
+    from dpbench.cli.progress import duration
+
     if not chosen.quiet:
-        sys.stderr.write(f"evaluating, {chosen.samples} data vectors x {chosen.trials} runs for each setting ...\n")
-    for table in run_demo(chosen.seed, chosen.samples, chosen.trials):
+        sys.stderr.write(f"{outcome.finished} units in {duration(outcome.wall)}")
+        sys.stderr.write(f"; {todo.done} were done before\n" if todo.done else "\n")
+    causes = Counter((row.algorithm, row.failure) for row in outcome.failures)
+    for (algorithm, failure), times in causes.most_common(10):
+        sys.stderr.write(f"failed {times} times: {algorithm}: {failure}\n")
+    return 1 if outcome.failures else 0
+
+
+def print_tables(store: Store) -> None:
+    """Error by algorithm and scale for everything in a store."""
+    from dpbench.report.summary import summary_tables
+
+    for table in summary_tables(store.rows()):
         _print(table)
-    return 0
 
 
-def _print(result: DemoTable) -> None:
+def _print(result: SummaryTable) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    from dpbench.experiment.demo import EPSILON, SCALES
-
-    workload, number = result.workload, len(result.shapes)
-    table = Table(
-        title=f"{workload.name} on {workload.domain}, epsilon {EPSILON}: scaled error, mean over {number} shapes",
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-    )
+    number = len(result.datasets)
+    table = Table(title=f"{result.title}: scaled error, mean over {number} datasets", title_justify="left", box=None)
     table.add_column("algorithm")
-    for scale in SCALES:
+    for scale in result.scales:
         table.add_column(f"scale {scale:.0e}".replace("e+0", "e"), justify="right")
     for name in result.algorithms:
         cells = []
-        for scale in SCALES:
-            wins = result.wins[name, scale]
-            mark = f"[bold]*{wins:2d}[/bold]" if wins else "   "
-            cells.append(f"{result.errors[name, scale]:.2e} {mark}")
-        table.add_row(name, *cells)
-    console = Console()
-    console.print(table, soft_wrap=not console.is_terminal)
+        for scale in result.scales:
+            wins = result.wins.get((name, scale), 0)
+            error = result.errors.get((name, scale))
+            cells.append(Text("-" if error is None else f"{error:.2e} " + (f"*{wins:2d}" if wins else "   ")))
+        table.add_row(Text(name), *cells)
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    console.print(table)
     console.print(
-        f"* competitive (lowest mean error, or not significantly above it) on so many of the {number} shapes\n",
+        f"* competitive (lowest mean error, or not significantly above it) on so many of the {number} datasets\n",
         highlight=False,
         soft_wrap=True,
     )
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def _shard(text: str) -> tuple[int, int]:
+    part, slash, parts = text.partition("/")
+    if not (slash and part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a part of a whole; write for example 1/4")
+    return int(part), int(parts)

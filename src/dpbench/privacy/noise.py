@@ -55,10 +55,10 @@ class RandomNoise:
         self._streams = tuple(streams)
 
     @classmethod
-    def seeded(cls, seed: Seed, trials: int) -> RandomNoise:
-        """One stream for each trial: child ``t`` of the seed serves trial ``t``."""
+    def seeded(cls, seed: Seed, trials: int, first: int = 0) -> RandomNoise:
+        """One stream for each trial from ``first`` on: child ``t`` of the seed serves trial ``t``."""
         root = seed_sequence(seed)
-        keys = (np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, trial)) for trial in range(trials))
+        keys = (np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, trial)) for trial in range(first, first + trials))
         return cls([np.random.Generator(np.random.PCG64DXSM(key)) for key in keys])
 
     @property

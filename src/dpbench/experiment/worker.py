@@ -1,0 +1,54 @@
+"""A worker process: takes portions of units from a pipe, sends back one row after the other."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import sys
+import threading
+import time
+from multiprocessing.connection import Connection
+
+from dpbench.experiment.unit import Bench
+
+_PARENT_DEATH_SIGNAL = 1
+
+
+def work(connection: Connection, memory: int | None, parent: int) -> None:
+    """Serve until the pipe closes or None arrives."""
+    _die_with(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    _silence()
+    if memory is not None:
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    bench = Bench()
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        connection.send(("ready", None))
+        while (portion := connection.recv()) is not None:
+            for unit in portion:
+                connection.send(("start", unit.key))
+                connection.send(("row", bench.run(unit)))
+            connection.send(("idle", None))
+
+
+def _die_with(parent: int) -> None:
+    """End when the parent does, even in the middle of a unit."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _silence() -> None:
+    """Whatever an algorithm prints goes nowhere: a flood would drown the progress and fill the disk."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)

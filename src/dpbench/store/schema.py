@@ -1,0 +1,155 @@
+"""One row of a store: one algorithm on one data vector, with all its trials."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA_VERSION = 1
+
+SETTING = (
+    "task",
+    "dataset",
+    "domain",
+    "workload",
+    "scale",
+    "epsilon",
+    "algorithm",
+    "variant",
+    "side_information",
+    "parameters",
+)
+"""The columns that name a setting, in the order in which exports are sorted."""
+
+INDEX_COLUMNS = (
+    *SETTING,
+    "sample",
+    "seed",
+    "first_trial",
+    "key",
+    "algorithm_source",
+    "dataset_source",
+    "generator_source",
+    "run",
+    "failure",
+)
+"""What is needed to know what a store holds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What is stored of a unit of work."""
+
+    task: str
+    """Name of the task."""
+    dataset: str
+    """Name of the dataset."""
+    domain: str
+    """The domain, as in 128x128."""
+    workload: str
+    """The workload with its parameters."""
+    scale: int
+    """Number of records."""
+    epsilon: float
+    """Privacy budget."""
+    algorithm: str
+    """Name of the algorithm."""
+    variant: str
+    """private or published."""
+    side_information: str
+    """Where a declared scale came from; empty where none is declared."""
+    parameters: str
+    """Parameters that differ from the defaults, as JSON."""
+    sample: int
+    """Which data vector."""
+    seed: int
+    """Seed of the study."""
+    first_trial: int
+    """Number of the first trial in this row; later trials of the same setting may be in another."""
+
+    key: str
+    """What was run, by content: setting, sample, seed, and the sources of algorithm, dataset and generator."""
+    algorithm_source: str
+    """Hash of the algorithm's code and of everything of ours that it uses."""
+    dataset_source: str
+    """Hash of the dataset's counts."""
+    generator_source: str
+    """Hash of the code that makes data vectors, answers and losses."""
+    run: str
+    """Which run made the row; its record has the versions and the machine."""
+
+    failure: str = ""
+    """Why there are no errors; empty where all is well."""
+    l2: list[float] = field(default_factory=list)
+    """Scaled average per-query error of each trial, L2."""
+    l1: list[float] = field(default_factory=list)
+    """The same for L1."""
+    linf: list[float] = field(default_factory=list)
+    """The same for L-infinity."""
+    population_l2: list[float] = field(default_factory=list)
+    """L2 error against the expected counts of the shape."""
+    squared_bias: float = 0.0
+    """Mean over queries of the squared mean error of the answers, not corrected for the number of trials."""
+    variance: float = 0.0
+    """Mean over queries of the variance of the answers over trials (n - 1)."""
+    ledger: str = ""
+    """Where epsilon went, as JSON."""
+    private: bool = True
+    """Whether the raw counts were never revealed."""
+    seconds: float = 0.0
+    """Time in the algorithm, all trials together."""
+    seconds_other: float = 0.0
+    """Time to make the data vector, answer the workload and compute losses."""
+
+    @property
+    def setting(self) -> tuple[Any, ...]:
+        """What names the setting."""
+        return tuple(getattr(self, name) for name in SETTING)
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """Setting, sample, seed and first trial: at most one row of a store has each."""
+        return (*self.setting, self.sample, self.seed, self.first_trial)
+
+    @property
+    def trials(self) -> int:
+        """Number of trials in the row."""
+        return len(self.l2)
+
+
+def content_key(*parts: object) -> str:
+    """A hash of what a unit is, by content."""
+    return sha256("\x1f".join(str(part) for part in parts).encode()).hexdigest()[:32]
+
+
+def arrow_schema() -> pa.Schema:
+    """The same row as Parquet columns."""
+    import pyarrow as pa
+
+    kinds = {
+        "str": pa.string(),
+        "int": pa.int64(),
+        "float": pa.float64(),
+        "bool": pa.bool_(),
+        "list[float]": pa.list_(pa.float64()),
+    }
+    return pa.schema(
+        [(column.name, kinds[str(column.type)]) for column in fields(Row)],
+        metadata={"dpbench_schema": str(SCHEMA_VERSION)},
+    )
+
+
+def to_table(rows: list[Row]) -> pa.Table:
+    """Rows as an Arrow table."""
+    import pyarrow as pa
+
+    return pa.Table.from_pylist([asdict(row) for row in rows], schema=arrow_schema())
+
+
+def from_table(table: pa.Table) -> list[Row]:
+    """Rows back from an Arrow table."""
+    return [Row(**values) for values in table.to_pylist()]
