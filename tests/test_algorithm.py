@@ -131,7 +131,9 @@ def test_variants_are_accepted_by_every_name():
     for name in dpb.algorithms.names():
         published = dpb.algorithms.get(name, variant="published")
         assert published.variant == "published"
-        assert published.run(np.arange(32), dpb.workloads.Prefix(32), 0.1).shape == (1, 32)
+        domain = dpb.Domain((32,) if published.supports(dpb.Domain((32,))) else (4, 8))
+        workload = dpb.workloads.RandomRange(domain, queries=20)
+        assert published.run(np.arange(32).reshape(domain.shape), workload, 0.1).shape == (1, *domain.shape)
     assert dpb.algorithms.get("Hb", variant="published").root is True
     assert dpb.algorithms.get("Hb").root is False
     assert dpb.algorithms.get("GreedyH", variant="published", truncate=False).truncate is False

@@ -30,7 +30,7 @@ class Strategy(Protocol):
         """Shape of the answers of one trial."""
         ...
 
-    def answer(self, counts: Counts) -> NDArray[Any]:
+    def answer(self, counts: Any, /) -> NDArray[Any]:
         """True answers, ``(*shape)``, or ``(trials, *shape)`` where each trial asks its own."""
         ...
 
@@ -48,7 +48,7 @@ class Score(Protocol):
         """Whether adding a record never moves two scores in opposite directions."""
         ...
 
-    def score(self, counts: Counts) -> Floats:
+    def score(self, counts: Any, /) -> Floats:
         """Scores, ``(candidates,)`` or ``(trials, candidates)``; -inf forbids a candidate."""
         ...
 
@@ -80,7 +80,7 @@ class PartitionCost(Protocol):
         """Public price of every interval, in nats."""
         ...
 
-    def cost(self, counts: Any) -> Floats:
+    def cost(self, counts: Any, /) -> Floats:
         """Costs ``(lengths, n + 1)``: entry [k, e] is for the interval ``[e - lengths[k], e)``."""
         ...
 

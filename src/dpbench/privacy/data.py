@@ -259,7 +259,7 @@ class PrivateData:
         best = np.maximum.reduceat(truth, groups[:-1], axis=-1)
         if not (best > -np.inf).all() or np.isnan(truth).any():
             raise InvalidInput(f"'{reason}' allows no candidate, or scores one as NaN; score at least one above -inf")
-        detail = () if starts is None else tuple(int(start) for start in groups)
+        detail = () if starts is None else tuple(groups.tolist())
         rate = 1.0 / noise_scale(reach, amount)
         return Question(kind, reason, amount, sensitivity, rate, truth, shape, detail=detail)
 

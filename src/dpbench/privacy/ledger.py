@@ -35,16 +35,18 @@ class Ledger:
     """The budget."""
     charges: list[Charge] = field(default_factory=list)
     """In the order in which they were made."""
+    _tally: tuple[int, Fraction, Fraction] = field(default=(0, Fraction(0), Fraction(0)), repr=False, compare=False)
+    """How many charges were added up so far, what they spent and what they forfeited."""
 
     @property
     def forfeited(self) -> Fraction:
         """Budget given up unused."""
-        return sum((charge.amount for charge in self.charges if charge.kind == "forfeit"), Fraction(0))
+        return self._added_up()[2]
 
     @property
     def spent(self) -> Fraction:
         """Budget that bought something."""
-        return sum((charge.amount for charge in self.charges if charge.kind != "forfeit"), Fraction(0))
+        return self._added_up()[1]
 
     @property
     def remaining(self) -> Fraction:
@@ -79,6 +81,17 @@ class Ledger:
                 f"the run ended with {self.remaining} of epsilon unused: {self.arithmetic()}; "
                 f"spend all of it, or give the rest up with data.forfeit(amount, why)"
             )
+
+    def _added_up(self) -> tuple[int, Fraction, Fraction]:
+        """The tally, brought up to date: fractions are slow to add, and rounds are many."""
+        counted, spent, forfeited = self._tally
+        for charge in self.charges[counted:]:
+            if charge.kind == "forfeit":
+                forfeited += charge.amount
+            else:
+                spent += charge.amount
+        self._tally = len(self.charges), spent, forfeited
+        return self._tally
 
     def arithmetic(self) -> str:
         """Epsilon minus every charge, as a sum that a reader can check."""

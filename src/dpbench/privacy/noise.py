@@ -58,7 +58,8 @@ class RandomNoise:
     def seeded(cls, seed: Seed, trials: int, first: int = 0) -> RandomNoise:
         """One stream for each trial from ``first`` on: child ``t`` of the seed serves trial ``t``."""
         root = seed_sequence(seed)
-        keys = (np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, trial)) for trial in range(first, first + trials))
+        numbers = range(first, first + trials)
+        keys = (np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, number)) for number in numbers)
         return cls([np.random.Generator(np.random.PCG64DXSM(key)) for key in keys])
 
     @property

@@ -195,12 +195,12 @@ def _selection_loss(asked: Question, question: Question, outcome: NDArray[Any]) 
         change = np.where(before == after, 0.0, before - after)
     chosen = starts[:-1] + outcome.reshape(trials, -1)
     rows = np.arange(trials)[:, None]
-    difference = _log_probability(before, question.rate, starts) - _log_probability(after, question.rate, starts)
+    was, would = (_log_probability(scores, question.rate, starts)[rows, chosen] for scores in (before, after))
     spread = np.maximum.reduceat(change, starts[:-1], axis=1) - np.minimum.reduceat(change, starts[:-1], axis=1)
     size = np.where(np.isfinite(before), np.abs(before), 0.0).max(axis=1)
     return CallLoss(
         question=question,
-        loss=difference[rows, chosen].sum(axis=1),
+        loss=(was - would).sum(axis=1),
         rounding=size * question.rate * 2.0**-48,
         change=float(spread.max()),
     )

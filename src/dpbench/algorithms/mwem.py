@@ -1,0 +1,194 @@
+"""MWEM: multiplicative weights, taught by the queries that it answers worst.
+
+Hardt, Ligett, McSherry. A simple and practical algorithm for differentially private data release. NIPS 2012.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.algorithm import Algorithm
+from dpbench.errors import InvalidInput, Unsupported
+from dpbench.inference.multiplicative_weights import MultiplicativeWeights
+from dpbench.privacy import PrivateData, evenly, split
+from dpbench.workloads import Prefix, Ranges, Workload
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+LARGEST_BATCH = 2**22
+"""Scores or cells held at once; where all trials together have more, they are run one by one."""
+
+
+@dataclass(frozen=True)
+class BoxTotals:
+    """The statistic of records in every box of a workload, weights left aside, ``(q,)``."""
+
+    boxes: Workload
+
+    def of(self, counts: Ints) -> Floats:
+        """Exact: a float holds every total up to 2^53."""
+        return np.asarray(self.boxes.answer(counts), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """The queries of a workload as boxes with weights."""
+
+    boxes: Workload
+    """The same ranges, every weight 1."""
+    lower: Ints
+    """``(q, axes)``."""
+    upper: Ints
+    """``(q, axes)``."""
+    magnitude: Floats
+    """``(q,)``: |weight|."""
+    coefficients: Floats
+    """``(q,)``: weights as the updates use them, scaled down to -1 ... 1 where one exceeds that."""
+
+    @property
+    def sensitivity(self) -> float:
+        """The most that one record moves an answer: the largest |weight|."""
+        return float(self.magnitude.max()) or 1.0
+
+
+@lru_cache(maxsize=4)
+def _queries(workload: Workload) -> Queries:
+    """The queries of a workload, kept between calls: they are public."""
+    listed = workload.ranges()
+    unit = listed if (listed.weights == 1).all() else Ranges(workload.domain, listed.lower, listed.upper)
+    magnitude = np.abs(listed.weights)
+    return Queries(
+        boxes=workload if isinstance(workload, Prefix) else unit,  # one running sum instead of two look-ups
+        lower=listed.lower,
+        upper=listed.upper,
+        magnitude=magnitude,
+        coefficients=listed.weights / max(1.0, float(magnitude.max())),
+    )
+
+
+class WorstAnswered:
+    """Score each query by how far the estimate's answer is off; those that were measured are forbidden.
+
+    The estimate is public, and one record moves the true answer by at most the query's |weight|.
+    """
+
+    monotone = False
+
+    def __init__(self, queries: Queries, estimate: Floats, measured: Ints) -> None:
+        self.statistic = BoxTotals(queries.boxes)
+        self.sensitivity = queries.sensitivity
+        self._magnitude = queries.magnitude
+        self._answers = queries.boxes.answer(estimate)
+        self._measured = measured
+
+    def score(self, counts: Any) -> Floats:
+        """|W_j x - W_j xhat|, ``(trials, q)``, from the box totals that stand in for the counts."""
+        errors: Floats = np.subtract(counts, self._answers)
+        np.abs(errors, out=errors)
+        errors *= self._magnitude
+        np.put_along_axis(errors, self._measured, -np.inf, axis=1)
+        return errors
+
+
+class ChosenBox:
+    """Ask for the records in one box a trial, which one record moves by 1."""
+
+    sensitivity = 1
+    shape: tuple[int, ...] = ()
+
+    def __init__(self, queries: Queries, chosen: Ints) -> None:
+        self.statistic = BoxTotals(queries.boxes)
+        self._chosen = chosen
+
+    def answer(self, counts: Any) -> Floats:
+        """Those of the box totals, ``(trials,)``."""
+        return np.asarray(counts[self._chosen])
+
+
+@dataclass(frozen=True, kw_only=True)
+class MWEM(Algorithm):
+    """An estimate that starts uniform; every round measures a query that it answers badly and learns from it.
+
+    A round selects a query of the workload that was not measured yet, by how far the estimate is off on it, and
+    measures it with noise. Multiplicative weights then go through all measurements so far, oldest first, many times
+    over. The estimate always adds up to the scale.
+
+    As in the authors' code the estimate of the last round is returned and measurements are replayed. ``average=True``
+    returns the mean over the rounds, which the publication's bound is about. Departures: exponents are clipped to
+    +-50, where the authors' code overflows; there are at most as many rounds as queries; and where a query's weight
+    exceeds 1 the whole workload is scaled down for the updates, which are made for coefficients from -1 to 1.
+
+    The scale is side information, which the published form is told for free; it differs in nothing else.
+
+    Privacy
+    -------
+    Each round spends epsilon / rounds, ``share`` of it on the selection. One record moves the score |W_j x - W_j xhat|
+    by at most the largest |weight|: xhat follows from earlier answers and the scale. Scores can rise and fall, so
+    the factor 2 of the exponential mechanism stays. The rest is spent on the number of records in the
+    selected box, sensitivity 1, which is multiplied by the query's weight afterwards.
+    The scale is bought with a share of epsilon before; where it is public, one record shows.
+    """
+
+    name = "MWEM"
+    paper = "Hardt, Ligett, McSherry: A simple and practical algorithm for private data release, NIPS 2012"
+    side_information = ("scale",)
+    not_private = "the true scale is used without charge, so adding or removing a record shows in the total"
+    consistent = False
+
+    rounds: int = 10
+    """Queries to measure (the paper's T); at most all of the workload."""
+    replays: int = 100
+    """How many times each round goes through all measurements."""
+    share: float = 0.5
+    """Share of a round's budget that selects the query; the rest measures it."""
+    average: bool = False
+    """Return the mean of all rounds' estimates instead of the last."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("rounds", "replays"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise InvalidInput(f"{name} is {value!r}; give a whole number of at least 1")
+        if not 0 < self.share < 1:
+            raise InvalidInput(f"share is {self.share}; give a share of a round between 0 and 1, both excluded")
+
+    def estimate(self, data: PrivateData, workload: Workload) -> Floats:
+        """All trials at once, or one by one where the scores would fill the memory."""
+        count = workload.queries
+        if count is None:
+            raise Unsupported(
+                f"MWEM selects from a list of queries and {workload!r} is a distribution; give it queries=2000, say"
+            )
+        if data.trials > 1 and data.trials * max(count, data.domain.size) > LARGEST_BATCH:
+            return super().estimate(data, workload)
+        return self._learn(data, _queries(workload), min(self.rounds, count))
+
+    def estimate_once(self, data: PrivateData, workload: Workload) -> Floats:
+        """One trial."""
+        return np.asarray(self.estimate(data, workload)[0])
+
+    def _learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
+        trials = data.trials
+        for_selection, for_answer = split(evenly(data.epsilon, rounds), self.share)
+        weights = MultiplicativeWeights(data.domain, np.reshape(data.scale, trials), rounds, self.replays)
+        estimate = weights.estimate()
+        mean = np.zeros_like(estimate) if self.average else estimate
+        measured = np.empty((trials, 0), dtype=np.int64)
+        for number in range(1, rounds + 1):
+            score = WorstAnswered(queries, estimate, measured)
+            chosen = np.reshape(data.choose(score, for_selection, f"query {number}"), trials)
+            measured = np.column_stack([measured, chosen])
+            noisy = np.reshape(data.laplace(ChosenBox(queries, chosen), for_answer, f"answer {number}"), trials)
+            coefficients = queries.coefficients[chosen]
+            weights.learn(queries.lower[chosen], queries.upper[chosen], coefficients, coefficients * noisy)
+            estimate = weights.estimate()
+            if self.average:
+                mean += (estimate - mean) / number
+        return mean if self.average else estimate

@@ -1,0 +1,225 @@
+"""MWEM: multiplicative weights, taught by the queries that it answers worst."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpbench import algorithms
+from dpbench.algorithms import mwem
+from dpbench.errors import CheckFailed, InvalidInput, InvalidWorkload, Unsupported
+from dpbench.privacy import NoNoise, Recording
+from dpbench.testing import check_algorithm
+from dpbench.workloads import AllRange, Identity, Prefix, RandomRange, Ranges
+from reference import mwem as dense
+
+MWEM = algorithms.get("MWEM")
+WEIGHTED = Ranges(9, [0, 2, 4, 1, 0], [9, 5, 6, 8, 3], [1.0, -3.0, 0.5, 2.0, 0.0])
+WORKLOADS = [
+    Prefix(1),
+    Prefix(32),
+    AllRange(6),
+    Identity(12),
+    WEIGHTED,
+    RandomRange((4, 8), 30),
+    RandomRange((2, 3, 4), 25),
+]
+
+
+def recorded(algorithm, x, workload, epsilon, trials=1, seed=0, **options):
+    """A run and what it was told: the scale, the chosen queries and the noisy box totals, by trial."""
+    recording = Recording()
+    release = algorithm.release(x, workload, epsilon, trials, seed, channel=recording, **options)
+    exchanges = recording.exchanges
+    bought = exchanges[0][0].why.startswith("scale")
+    scale = np.maximum(exchanges[0][1], 1 / float(epsilon)) if bought else np.full(trials, float(np.sum(x)))
+    rest = exchanges[1:] if bought else exchanges
+    return release, scale, rest[0::2], rest[1::2]
+
+
+class TestTheDenseTwin:
+    @pytest.mark.parametrize("average", [False, True])
+    @pytest.mark.parametrize("epsilon", [0.01, 1, 1000])
+    @pytest.mark.parametrize("workload", WORKLOADS, ids=repr)
+    def test_every_score_and_the_estimate_are_the_dense_ones(self, workload, epsilon, average):
+        """With the same random numbers: scores |W x - W xhat| of every round, and the last estimate or the mean."""
+        algorithm = algorithms.get("MWEM", rounds=7, replays=9, average=average)
+        x = np.random.default_rng(1).integers(0, 40, size=workload.domain.shape)
+        release, scale, choices, answers = recorded(algorithm, x, workload, epsilon, trials=3)
+        matrix = workload.matrix()
+        scaled = matrix / max(1.0, np.abs(matrix).max())
+        coefficients = workload.ranges().weights / max(1.0, np.abs(matrix).max())
+        for trial in range(3):
+            chosen = [int(outcome[trial]) for _, outcome in choices]
+            told = [coefficients[j] * outcome[trial] for j, (_, outcome) in zip(chosen, answers, strict=True)]
+            iterates = dense.rounds(scale[trial], scaled, chosen, told, 9)
+            for number, (question, _) in enumerate(choices):
+                expected = dense.scores(x.reshape(-1), iterates[number], matrix, chosen[:number])
+                np.testing.assert_allclose(question.truth[trial], expected, rtol=1e-9, atol=1e-9 * scale[trial])
+            expected = np.mean(iterates[1:], axis=0) if average else iterates[-1]
+            found = release.estimate[trial].reshape(-1)
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=3e-13 * scale[trial])
+            assert found.sum() == pytest.approx(scale[trial], rel=1e-9)
+
+    def test_the_whole_update_history_at_the_defaults(self):
+        """Ten rounds of a hundred replays, to 3e-13 of the scale."""
+        x = np.random.default_rng(2).integers(0, 40, size=32)
+        release, scale, choices, answers = recorded(MWEM, x, Prefix(32), 1)
+        chosen = [int(outcome[0]) for _, outcome in choices]
+        told = [outcome[0] for _, outcome in answers]
+        expected = dense.rounds(scale[0], Prefix(32).matrix(), chosen, told, 100)[-1]
+        np.testing.assert_allclose(release.estimate[0], expected, rtol=0, atol=3e-13 * scale[0])
+
+
+class TestSelection:
+    def test_no_query_is_measured_twice(self):
+        """With as many rounds as queries every query is chosen exactly once."""
+        algorithm = algorithms.get("MWEM", rounds=8, replays=2)
+        _, _, choices, _ = recorded(algorithm, np.arange(8), Prefix(8), 0.1, trials=50)
+        np.testing.assert_array_equal(np.sort([outcome for _, outcome in choices], axis=0).T, [np.arange(8)] * 50)
+
+    def test_the_first_choice_follows_the_exponential_mechanism(self):
+        """Frequencies against exp(epsilon u / (4 T)) by chi-square: the 1e-4 quantile at 5 degrees is 25.7."""
+        x, epsilon, trials = np.array([9, 0, 4, 1, 0, 7]), 2.0, 20_000
+        algorithm = algorithms.get("MWEM", rounds=2, replays=1)
+        _, _, choices, _ = recorded(algorithm, x, Prefix(6), epsilon, trials, seed=4, side_information="public")
+        score = np.abs(np.cumsum(x - x.mean()))
+        expected = np.exp(epsilon * score / 8)
+        expected *= trials / expected.sum()
+        observed = np.bincount(choices[0][1], minlength=6)
+        assert ((observed - expected) ** 2 / expected).sum() < 25.7
+
+    def test_without_noise_the_worst_answered_query_is_measured(self):
+        """Argmax of |W x - W xhat| against the uniform start."""
+        x = np.array([0, 0, 50, 0, 0, 0])
+        recording = Recording()
+        MWEM.release(x, Identity(6), 1, noise=NoNoise(1), channel=recording, side_information="public")
+        assert recording.exchanges[0][1].tolist() == [2]
+
+    def test_the_largest_weight_is_the_sensitivity(self):
+        """Of the score; the box that is measured counts records, which one record moves by 1."""
+        _, _, choices, answers = recorded(MWEM, np.arange(9), WEIGHTED, 1)
+        assert {question.sensitivity for question, _ in choices} == {3}
+        assert {question.sensitivity for question, _ in answers} == {1}
+
+    def test_weights_all_zero_are_no_error(self):
+        """Nothing can be learned, and the estimate stays uniform."""
+        estimate, scale, *_ = recorded(MWEM, np.arange(4), Ranges(4, [0, 1], [2, 4], [0, 0]), 1)
+        np.testing.assert_allclose(estimate.estimate[0], scale[0] / 4)
+
+
+class TestBudget:
+    def test_each_round_spends_the_same_on_both_halves(self):
+        """epsilon / 20 buys the scale; then 2 T charges of equal size."""
+        release, *_ = recorded(MWEM, np.arange(40), Prefix(40), Fraction(1, 10))
+        amounts = [charge.amount for charge in release.ledger.charges]
+        assert amounts == [Fraction(1, 200), *[Fraction(19, 200) / 20] * 20]
+
+    def test_the_share_selects(self):
+        """share of a round on the selection, the rest on the answer."""
+        algorithm = algorithms.get("MWEM", rounds=2, share=0.25)
+        release, *_ = recorded(algorithm, np.arange(40), Prefix(40), 1, side_information="public")
+        assert [charge.amount for charge in release.ledger.charges] == [Fraction(1, 8), Fraction(3, 8)] * 2
+
+    @pytest.mark.parametrize("n", [1, 3])
+    def test_fewer_queries_than_rounds_are_all_measured(self, n):
+        """T = min(T, q), and the budget is shared by the rounds that take place."""
+        release, _, choices, _ = recorded(MWEM, np.arange(n), Prefix(n), 1)
+        assert len(choices) == n
+        assert release.ledger.spent == 1
+
+    def test_batches_and_single_trials_agree(self, monkeypatch):
+        """Where the scores of all trials would be too many, trials are run one by one, with the same draws."""
+        x, workload = np.arange(30), RandomRange(30, 20)
+        together = MWEM.run(x, workload, 0.5, trials=3)
+        monkeypatch.setattr(mwem, "LARGEST_BATCH", 20)
+        np.testing.assert_array_equal(MWEM.run(x, workload, 0.5, trials=3), together)
+        released = MWEM.release(x, workload, 0.5, trials=3).ledger
+        assert released.charges[-1].kind == "trials"
+
+
+class TestEdges:
+    def test_one_cell_gets_the_scale(self):
+        """Whatever is measured, the total is kept."""
+        release, scale, *_ = recorded(MWEM, [70], Prefix(1), 0.5, trials=4)
+        np.testing.assert_allclose(release.estimate[:, 0], scale, rtol=1e-12)
+
+    def test_no_records_and_a_public_scale_give_zeros(self):
+        """Where the authors' code divides by zero."""
+        published = algorithms.get("MWEM", variant="published")
+        np.testing.assert_array_equal(published.run(np.zeros(9, dtype=int), Prefix(9), 0.1, 3), np.zeros((3, 9)))
+
+    @pytest.mark.parametrize("side_information", ["estimated", "public"])
+    @pytest.mark.parametrize("epsilon", [1e-6, 1e6])
+    def test_extreme_epsilons_stay_finite(self, epsilon, side_information):
+        """Answers a million times the scale overflow in the authors' code; here exponents are clipped."""
+        x = np.arange(40)
+        release, scale, *_ = recorded(MWEM, x, Prefix(40), epsilon, 5, side_information=side_information)
+        np.testing.assert_allclose(release.estimate.sum(axis=1), scale, rtol=1e-9)
+        assert (release.estimate >= 0).all()
+
+    def test_it_is_biased_for_ever(self):
+        """The paper's example: the Identity workload, x_i = i, fewer rounds than cells."""
+        x = np.arange(40)
+        estimate = algorithms.get("MWEM", rounds=20).run(x, Identity(40), 1e9, trials=2)
+        assert (np.abs(estimate - x).max(axis=1) > 1).all()
+        assert not MWEM.consistent
+
+    def test_many_rounds_and_replays_find_positive_counts(self):
+        """T = q = n without noise to speak of."""
+        x = np.array([3, 9, 1, 4, 7, 2])
+        algorithm = algorithms.get("MWEM", rounds=6, replays=3000)
+        np.testing.assert_allclose(algorithm.run(x, Prefix(6), 1e9)[0], x, rtol=1e-5)
+
+    def test_heavy_weights_do_not_make_the_updates_overshoot(self):
+        """A workload times 10 is measured as badly and learned as well."""
+        ranges = RandomRange(20, 15).ranges()
+        heavy = Ranges(20, ranges.lower, ranges.upper, np.full(15, 10.0))
+        x = np.arange(20)
+        np.testing.assert_allclose(MWEM.run(x, heavy, 0.5, 3), MWEM.run(x, ranges, 0.5, 3), rtol=1e-9)
+
+
+class TestPublished:
+    published = algorithms.get("MWEM", variant="published")
+
+    def test_it_is_told_the_scale(self):
+        """And differs in nothing else, draw for draw."""
+        x = np.arange(30)
+        found = self.published.run(x, Prefix(30), 0.1, 3)
+        np.testing.assert_allclose(found.sum(axis=1), x.sum(), rtol=1e-9)
+        np.testing.assert_array_equal(found, MWEM.run(x, Prefix(30), 0.1, 3, side_information="public"))
+
+    def test_it_is_not_private(self):
+        """The check says why."""
+        assert not self.published.is_private
+        with pytest.raises(CheckFailed, match="the true scale is used"):
+            check_algorithm(self.published)
+
+
+class TestRefusals:
+    def test_a_distribution_has_no_list(self):
+        """Nothing can be selected from it."""
+        with pytest.raises(Unsupported, match="selects from a list of queries and RandomRange.* is a distribution"):
+            MWEM.run(np.arange(9), RandomRange(9, queries=None), 1)
+
+    def test_too_long_a_list(self):
+        """All ranges of a large domain are never listed."""
+        with pytest.raises(InvalidWorkload, match="at most 5000000 are listed"):
+            MWEM.run(np.arange(4096), AllRange(4096), 1)
+
+    @pytest.mark.parametrize(
+        ("bad", "words"),
+        [
+            ({"rounds": 0}, "rounds is 0;"),
+            ({"rounds": 2.5}, r"rounds is 2\.5;"),
+            ({"replays": 0}, "replays is 0;"),
+            ({"share": 0}, "share is 0;"),
+            ({"share": 1.0}, r"share is 1\.0;"),
+        ],
+    )
+    def test_bad_parameters_are_quoted(self, bad, words):
+        """With the range that is wanted."""
+        with pytest.raises(InvalidInput, match=words):
+            algorithms.get("MWEM", **bad)
