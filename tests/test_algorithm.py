@@ -163,7 +163,8 @@ def test_side_information_is_bought_or_public():
     assert [charge.amount for charge in release.ledger.charges] == [Fraction(1, 20), Fraction(19, 20)]
     assert len({row[0] for row in release.estimate}) == 20
     public = Scaled().release(X, PREFIX, 1, trials=20, side_information="public")
-    assert [charge.amount for charge in public.ledger.charges] == [1]
+    assert [(charge.kind, charge.amount) for charge in public.ledger.charges] == [("public", 0), ("laplace", 1)]
+    assert not public.ledger.private
     assert np.allclose(public.estimate, X.sum() / 8)
 
 

@@ -159,6 +159,33 @@ def complete_tree(domain: Domain, branching: int, weights: Floats) -> Tree:
     )
 
 
+def complete_tree_of_blocks(domain: Domain, branching: int, height: int, weights: Floats) -> Tree:
+    """The top of the complete tree of ``height`` whose levels are ``weights``: its leaves are blocks of cells.
+
+    The line holds the cells of the domain alone, in the order in which a walk of the whole tree meets them; a node
+    that lies in the padding is empty. With a weight for each of the ``height + 1`` levels it is the complete tree.
+    """
+    long = [axis for axis, side in zip(np.indices(domain.shape), domain, strict=True) if side > 1]
+    fanout = branching ** len(long)
+    key = np.zeros(domain.shape, dtype=np.int64)
+    for level in reversed(range(height)):
+        for axis in long:
+            key = key * branching + axis // branching**level % branching
+    key = key.reshape(-1)
+    order = np.argsort(key, kind="stable")
+    counts = [fanout**level for level in range(len(weights))]
+    bounds = [np.searchsorted(key[order], np.arange(many + 1) * (fanout**height // many)) for many in counts]
+    inner = sum(counts[:-1])
+    return Tree(
+        domain=domain,
+        order=order,
+        start=np.concatenate([bound[:-1] for bound in bounds]).astype(np.int64),
+        stop=np.concatenate([bound[1:] for bound in bounds]).astype(np.int64),
+        first_child=np.concatenate([1 + fanout * np.arange(inner), np.full(counts[-1] + 1, sum(counts))]),
+        weight=np.repeat(np.asarray(weights, dtype=np.float64), counts),
+    )
+
+
 def without_unmeasured(domain: Domain, order: Ints, start: Ints, stop: Ints, first_child: Ints, weight: Floats) -> Tree:
     """The same tree with every inner node of weight 0 but the root taken out.
 

@@ -190,6 +190,7 @@ class PrivateData:
 
     def publish_scale(self) -> None:
         """Let the true scale be known for free, as the paper's experiments did."""
+        self.ledger.charge(Charge("public", "the true scale, known for nothing", Fraction(0)))
         self._scale = np.full(self.trials, float(self.__counts.sum()))
 
     def buy_scale(self, spend: Number) -> None:

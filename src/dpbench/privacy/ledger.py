@@ -8,13 +8,16 @@ from fractions import Fraction
 
 from dpbench.errors import BudgetExceeded, BudgetNotSpent
 
+FOR_NOTHING = ("public", "reveal")
+"""Kinds of lines that cost nothing and after which a run is not private for adding or removing a record."""
+
 
 @dataclass(frozen=True)
 class Charge:
     """One line of a ledger."""
 
     kind: str
-    """laplace, choose, parts, trials, forfeit or reveal."""
+    """laplace, choose, choose each, partition, parts, trials; forfeit; public or reveal: known for nothing."""
     why: str
     """What the budget was spent on, in words."""
     amount: Fraction
@@ -55,14 +58,15 @@ class Ledger:
 
     @property
     def private(self) -> bool:
-        """Whether the raw counts were never revealed, here or in any region."""
+        """Whether nothing was known for nothing, neither raw counts nor the true scale, here or in any region."""
         return all(
-            charge.kind != "reveal" and all(region.private for region in charge.regions) for charge in self.charges
+            charge.kind not in FOR_NOTHING and all(region.private for region in charge.regions)
+            for charge in self.charges
         )
 
     def charge(self, charge: Charge) -> None:
         """Record a charge, or refuse it with the whole arithmetic."""
-        if charge.amount < 0 or (charge.amount == 0 and charge.kind != "reveal"):
+        if charge.amount < 0 or (charge.amount == 0 and charge.kind not in FOR_NOTHING):
             raise BudgetExceeded(f"'{charge.why}' spends {charge.amount} of epsilon; spend more than 0")
         if charge.amount > self.remaining:
             raise BudgetExceeded(
@@ -112,6 +116,7 @@ class Ledger:
                 yield from region.lines(indent + 2)
 
     def __str__(self) -> str:
-        mark = "" if self.private else "  NOT PRIVATE: raw counts were revealed"
+        free = [charge.why for charge in self.charges if charge.kind in FOR_NOTHING]
+        mark = "" if self.private else f"  NOT PRIVATE: {', '.join(free) or 'a region reveals its counts'}"
         head = f"epsilon {self.epsilon}: spent {self.spent}, forfeited {self.forfeited}{mark}"
         return "\n".join([head, *self.lines(1)])

@@ -134,9 +134,7 @@ def check_budget(subject: Subject) -> None:
             x = np.full(domain.shape, 20)
             ledger = subject.release(x, workload_for(domain), epsilon).ledger
             if not ledger.private:
-                raise CheckFailed(
-                    f"{subject.name} is not private: it reveals raw counts; {subject.algorithm.not_private}"
-                )
+                raise CheckFailed(f"{subject.name} is not private: {str(ledger).splitlines()[0].split('PRIVATE: ')[1]}")
 
 
 def check_edges(subject: Subject) -> None:
