@@ -81,7 +81,7 @@ class PartitionCost(Protocol):
         ...
 
     def cost(self, counts: Any, /) -> Floats:
-        """Costs ``(lengths, n + 1)``: entry [k, e] is for the interval ``[e - lengths[k], e)``."""
+        """Costs ``(lengths, n + 1)``: entry [k, e] is for the interval ``[e - lengths[k], e)``; inf forbids it."""
         ...
 
 

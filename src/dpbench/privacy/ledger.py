@@ -57,12 +57,16 @@ class Ledger:
         return self.epsilon - self.spent - self.forfeited
 
     @property
+    def for_nothing(self) -> list[str]:
+        """What was known without paying, here and in any region: raw counts, the true scale."""
+        found = [charge.why for charge in self.charges if charge.kind in FOR_NOTHING]
+        regions = [region for charge in self.charges for region in charge.regions]
+        return list(dict.fromkeys([*found, *(why for region in regions for why in region.for_nothing)]))
+
+    @property
     def private(self) -> bool:
-        """Whether nothing was known for nothing, neither raw counts nor the true scale, here or in any region."""
-        return all(
-            charge.kind not in FOR_NOTHING and all(region.private for region in charge.regions)
-            for charge in self.charges
-        )
+        """Whether nothing was known without paying for it."""
+        return not self.for_nothing
 
     def charge(self, charge: Charge) -> None:
         """Record a charge, or refuse it with the whole arithmetic."""
@@ -116,7 +120,6 @@ class Ledger:
                 yield from region.lines(indent + 2)
 
     def __str__(self) -> str:
-        free = [charge.why for charge in self.charges if charge.kind in FOR_NOTHING]
-        mark = "" if self.private else f"  NOT PRIVATE: {', '.join(free) or 'a region reveals its counts'}"
+        mark = "" if self.private else f"  NOT PRIVATE: {', '.join(self.for_nothing)}"
         head = f"epsilon {self.epsilon}: spent {self.spent}, forfeited {self.forfeited}{mark}"
         return "\n".join([head, *self.lines(1)])

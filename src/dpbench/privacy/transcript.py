@@ -228,7 +228,8 @@ def _partition_loss(asked: Question, question: Question, outcome: NDArray[Any]) 
     finite = np.isfinite(asked.truth)
     ends = np.arange(asked.truth.shape[1])
     inside = np.array([ends >= length for length in lengths])
-    change = np.where(inside & finite, asked.truth - question.truth, 0.0)
+    change = np.zeros(asked.truth.shape)  # forbidden intervals are inf on both sides
+    np.subtract(asked.truth, question.truth, out=change, where=inside & finite)
     size = np.where(finite, np.abs(asked.truth), 0.0).max() * question.rate + float(penalty)
     return CallLoss(
         question=question,

@@ -134,7 +134,8 @@ def check_budget(subject: Subject) -> None:
             x = np.full(domain.shape, 20)
             ledger = subject.release(x, workload_for(domain), epsilon).ledger
             if not ledger.private:
-                raise CheckFailed(f"{subject.name} is not private: {str(ledger).splitlines()[0].split('PRIVATE: ')[1]}")
+                cause = f" ({subject.algorithm.not_private})" if subject.algorithm.not_private else ""
+                raise CheckFailed(f"{subject.name} is not private: it knows {', '.join(ledger.for_nothing)}{cause}")
 
 
 def check_edges(subject: Subject) -> None:

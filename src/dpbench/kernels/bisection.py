@@ -1,0 +1,246 @@
+"""Deviations of the two parts of every cut of an interval, by a marker that follows the mean over sorted counts.
+
+dev[a, b) = sum of |x_i - mean| = 2 * sum over x_i <= mean of (mean - x_i). With S = q L + r the sum of the L counts,
+the integers x_i <= mean are those <= q, so dev = 2 * (q C - T + r C / L), where C and T are the number and the sum of
+these: whole numbers up to the last term.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit("float64(int64[::1], int64, int64)", cache=True)
+def deviation(counts, start, stop):  # type: ignore[no-untyped-def]
+    """dev[start, stop) of one interval, from its counts."""
+    length = stop - start
+    if length == 1:
+        return 0.0
+    total = 0
+    for i in range(start, stop):
+        total += counts[i]
+    q = total // length
+    r = total - q * length
+    below = 0
+    missing = 0
+    for i in range(start, stop):
+        if counts[i] <= q:
+            below += 1
+            missing += q - counts[i]
+    return 2.0 * (missing + r * below / length)
+
+
+@njit("void(int64[::1], int64[::1], int64[::1], int64, int64, int64[:,::1], float64[::1])", cache=True)
+def _sweep(counts, ranks, values, start, stop, shelf, cut):  # type: ignore[no-untyped-def]
+    """Set cut[m - start - 1] to dev[start, m) + dev[m, stop) for each m inside; ``ranks`` counts from 0.
+
+    Going right, counts join a shelf one by one: ``shelf`` has the number and the sum of those that have come, for each
+    of the distinct ``values`` and behind them for each block of 64 values. C and T belong to the values before a
+    marker, which follows q; it crosses whole blocks where it can, so a move costs O(64 + distinct / 64), and mostly
+    O(1), for the mean moves little. The same going left.
+    """
+    length = stop - start
+    distinct = values.shape[0]
+    blocks = (distinct + 63) >> 6
+    for backwards in range(2):
+        shelf[: distinct + blocks] = 0
+        total = 0
+        marker = 0
+        below = 0
+        under = 0
+        for step in range(1, length):
+            i = stop - step if backwards else start + step - 1
+            value = counts[i]
+            rank = ranks[i]
+            block = distinct + (rank >> 6)
+            shelf[rank, 0] += 1
+            shelf[rank, 1] += value
+            shelf[block, 0] += 1
+            shelf[block, 1] += value
+            total += value
+            if rank < marker:
+                below += 1
+                under += value
+            inverse = 1.0 / step
+            q = int(total * inverse)  # a division of integers takes several times as long; this may be one off
+            r = total - q * step
+            if r < 0:
+                q -= 1
+                r += step
+            elif r >= step:
+                q += 1
+                r -= step
+            while marker < distinct and values[marker] <= q:
+                if marker & 63 == 0 and marker + 63 < distinct and values[marker + 63] <= q:
+                    below += shelf[distinct + (marker >> 6), 0]
+                    under += shelf[distinct + (marker >> 6), 1]
+                    marker += 64
+                else:
+                    below += shelf[marker, 0]
+                    under += shelf[marker, 1]
+                    marker += 1
+            while marker > 0 and values[marker - 1] > q:
+                if marker & 63 == 0 and values[marker - 64] > q:
+                    marker -= 64
+                    below -= shelf[distinct + (marker >> 6), 0]
+                    under -= shelf[distinct + (marker >> 6), 1]
+                else:
+                    marker -= 1
+                    below -= shelf[marker, 0]
+                    under -= shelf[marker, 1]
+            part = 2.0 * (q * below - under + r * below * inverse)
+            if backwards:
+                cut[length - step - 1] += part
+            else:
+                cut[step - 1] = part
+
+
+_SHORT = 8  # intervals up to this length are summed up directly
+
+
+@njit("float64[::1](int64[::1], int64[::1], int64[::1], int64[::1])", cache=True)
+def bisections(counts, order, starts, stops):  # type: ignore[no-untyped-def]
+    """For each of several disjoint intervals, its deviation uncut and then that of its halves for each cut.
+
+    ``order`` sorts all counts. Returns one value a cell of the intervals, interval by interval: first dev[a, b), then
+    dev[a, m) + dev[m, b) for m = a + 1 ... b - 1.
+    """
+    n = counts.shape[0]
+    intervals = starts.shape[0]
+    owner = np.full(n, -1, dtype=np.int64)
+    first = np.zeros(intervals + 1, dtype=np.int64)
+    for g in range(intervals):
+        if stops[g] - starts[g] > _SHORT:
+            owner[starts[g] : stops[g]] = g
+        first[g + 1] = first[g] + stops[g] - starts[g]
+    # ranks within each interval: the counts are met in ascending order and dealt out to their intervals
+    ranks = np.zeros(n, dtype=np.int64)
+    values = np.empty(first[intervals], dtype=np.int64)
+    distinct = np.zeros(intervals, dtype=np.int64)
+    for i in order:
+        g = owner[i]
+        if g >= 0:
+            d = distinct[g]
+            if d == 0 or values[first[g] + d - 1] != counts[i]:
+                values[first[g] + d] = counts[i]
+                d += 1
+                distinct[g] = d
+            ranks[i] = d - 1
+    shelf = np.empty((n + n // 64 + 1, 2), dtype=np.int64)
+    result = np.empty(first[intervals])
+    for g in range(intervals):
+        result[first[g]] = deviation(counts, starts[g], stops[g])
+        if stops[g] - starts[g] <= _SHORT:
+            for cut in range(starts[g] + 1, stops[g]):
+                parts = deviation(counts, starts[g], cut) + deviation(counts, cut, stops[g])
+                result[first[g] + cut - starts[g]] = parts
+        else:
+            own = values[first[g] : first[g] + distinct[g]]
+            _sweep(counts, ranks, own, starts[g], stops[g], shelf, result[first[g] + 1 : first[g + 1]])
+    return result
+
+
+@njit("float64[::1](int64[::1], int64[::1], int64[::1], int64[::1])", cache=True)
+def reductions(counts, starts, stops, cuts):  # type: ignore[no-untyped-def]
+    """How much each cut lowers the deviation of its interval, ``(decisions,)``; 0 where the cut is 0: no cut."""
+    result = np.zeros(starts.shape[0])
+    for d in range(starts.shape[0]):
+        if cuts[d] > 0:
+            result[d] = (
+                deviation(counts, starts[d], stops[d])
+                - deviation(counts, starts[d], cuts[d])
+                - deviation(counts, cuts[d], stops[d])
+            )
+    return result
+
+
+@njit("int64(float64[::1], float64)", cache=True)
+def _pick(logits, uniform):  # type: ignore[no-untyped-def]
+    """The candidate of a softmax that a uniform number falls on."""
+    best = logits.max()
+    total = 0.0
+    for logit in logits:
+        total += np.exp(logit - best)
+    left = uniform * total
+    chosen = 0
+    for candidate in range(logits.shape[0]):
+        weight = np.exp(logits[candidate] - best)
+        if weight > 0.0:
+            chosen = candidate
+            left -= weight
+            if left <= 0.0:
+                break
+    return chosen
+
+
+@njit(
+    "Tuple((int64[::1], int64[::1], int64[::1]))(int64[::1], float64[::1], float64, float64, int64, int64)",
+    cache=True,
+)
+def published_bisection(counts, uniforms, rate, penalty, levels, largest):  # type: ignore[no-untyped-def]
+    """The authors' search, on the true counts: starts, stops and cuts (0: none) of its decisions, one uniform each.
+
+    Clusters stand in a list; the first open one is taken, and where none is open the last of the list, although it is
+    closed. A cut moves its two halves to the end of the list, closed if they are single cells or on level ``levels``;
+    halves beyond that level are open. The search ends when a closed cluster, or the last open one, is not cut, when
+    all clusters are cells, or with more than ``largest`` clusters; the decision that ends it is left out unless a cut.
+    """
+    n = counts.shape[0]
+    decisions = uniforms.shape[0]
+    starts = np.zeros(decisions, dtype=np.int64)
+    stops = np.zeros(decisions, dtype=np.int64)
+    cuts = np.zeros(decisions, dtype=np.int64)
+    # every cluster ever made, in the order of the list; a cut one stays as a gap
+    begin = np.zeros(2 * n + 2, dtype=np.int64)
+    end = np.zeros(2 * n + 2, dtype=np.int64)
+    level = np.zeros(2 * n + 2, dtype=np.int64)
+    is_open = np.zeros(2 * n + 2, dtype=np.bool_)
+    end[0] = n
+    level[0] = 1
+    is_open[0] = True
+    made = 1
+    clusters = 1
+    next_open = 0
+    done = 0
+    ranks = np.empty(n, dtype=np.int64)
+    shelf = np.empty((n + n // 64 + 1, 2), dtype=np.int64)
+    while clusters < n and clusters <= largest and done < decisions:
+        while next_open < made and not is_open[next_open]:
+            next_open += 1
+        c = next_open if next_open < made else made - 1
+        own = np.sort(counts[begin[c] : end[c]])
+        distinct = 1
+        for i in range(1, own.shape[0]):
+            if own[i] != own[distinct - 1]:
+                own[distinct] = own[i]
+                distinct += 1
+        ranks[begin[c] : end[c]] = np.searchsorted(own[:distinct], counts[begin[c] : end[c]])
+        errors = np.empty(end[c] - begin[c])
+        errors[0] = deviation(counts, begin[c], end[c]) - penalty
+        _sweep(counts, ranks, own[:distinct], begin[c], end[c], shelf, errors[1:])
+        logits = -rate * (errors + penalty)
+        cut = _pick(logits, uniforms[done])
+        is_open[c] = False
+        starts[done] = begin[c]
+        stops[done] = end[c]
+        if cut == 0:
+            remaining = False
+            for other_cluster in range(next_open, made):
+                if is_open[other_cluster]:
+                    remaining = True
+                    break
+            if not remaining:
+                break
+        else:
+            middle = begin[c] + cut
+            cuts[done] = middle
+            for half in range(2):
+                begin[made] = middle if half else begin[c]
+                end[made] = end[c] if half else middle
+                level[made] = level[c] + 1
+                is_open[made] = end[made] - begin[made] > 1 and level[made] != levels
+                made += 1
+            clusters += 1
+        done += 1
+    return starts[:done], stops[:done], cuts[:done]
