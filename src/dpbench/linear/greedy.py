@@ -7,6 +7,7 @@ cells: the recursion carries, for every node, three numbers and the image of the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -38,7 +39,7 @@ def greedy_tree(workload: Workload, branching: int, steps: int, objective: Objec
         leaves = np.flatnonzero(np.diff(first_child) == 0)
         cells = line[np.sort(start[leaves])]
         theta = _listed_shares(_images(workload, cells, objective), stop, first_child, depth, branching, steps)
-    weight = _weights(theta, first_child)
+    weight = path_weights(theta, first_child)
     return without_unmeasured(workload.domain, line, start, stop, first_child, weight)
 
 
@@ -72,7 +73,7 @@ def split_line(size: int, changes: NDArray[np.bool_], branching: int) -> tuple[I
     return np.concatenate(starts), np.concatenate(stops), first_child, np.concatenate(depths)
 
 
-def _weights(theta: Floats, first_child: Ints) -> Floats:
+def path_weights(theta: Floats, first_child: Ints) -> Floats:
     """1 - theta of what its ancestors pass down for an inner node, all of it for a leaf; paths add up to 1."""
     fanout = np.diff(first_child)
     passed = np.ones(len(theta))
@@ -85,23 +86,32 @@ def _weights(theta: Floats, first_child: Ints) -> Floats:
 
 
 def _changes(workload: Workload, line: Ints) -> NDArray[np.bool_]:
-    """Where the set of queries that cover a position changes along the line.
+    """Where the set of queries that cover a position changes along the line."""
+    along = np.where(line >= 0, signatures(workload)[line], 0)
+    return np.asarray(along[1:] != along[:-1])
+
+
+@lru_cache(maxsize=8)
+def signatures(workload: Workload) -> NDArray[np.uint64]:
+    """A number for every cell that tells which queries cover it, with which weights; ``(cells,)``, 0 where none do.
 
     Each query gets a random 64-bit number, and a cell's signature is the sum over the queries that cover it, modulo
-    2^64, by a difference array. Two cells with different sets agree with probability 2^-64.
+    2^64, by a difference array. Two cells with different sets agree with probability 2^-64. Prefixes and products
+    tell all cells apart.
     """
-    domain = workload.domain
     if workload.axes is not None or isinstance(workload, Prefix):
-        signature = np.arange(1, domain.size + 1, dtype=np.uint64)
-    else:
-        signature = _signatures(workload.ranges(), domain)
-    along = np.where(line >= 0, signature[line], 0)
-    return np.asarray(along[1:] != along[:-1])
+        return _marks(workload.domain.size)
+    return _signatures(workload.ranges(), workload.domain)
+
+
+def _marks(many: int) -> NDArray[np.uint64]:
+    """Random numbers, the same on every call."""
+    return np.random.Generator(np.random.PCG64(0)).integers(1, 2**64, size=many, dtype=np.uint64)
 
 
 def _signatures(ranges: Ranges, domain: Domain) -> NDArray[np.uint64]:
     used = ranges.weights != 0
-    mark = np.random.Generator(np.random.PCG64(0)).integers(1, 2**64, size=ranges.queries, dtype=np.uint64)
+    mark = _marks(ranges.queries)
     table = np.zeros([side + 1 for side in domain], dtype=np.uint64)
     for corner in np.ndindex(*[2] * domain.ndim):
         ends = np.where(np.array(corner, dtype=bool), ranges.upper, ranges.lower)[used]
@@ -153,7 +163,7 @@ def _images(workload: Workload, cells: Ints, objective: Objective) -> Iterator[F
         if objective == "workload":
             moments = [np.asarray(np.linalg.cholesky(moment), dtype=np.float64) for moment in moments]
         for block in _blocks(cells, workload.domain.size):
-            yield _kronecker_rows(moments, block, workload.domain)
+            yield kronecker_rows(moments, block, workload.domain)
         return
     ranges = workload.ranges()
     if objective == "workload":
@@ -186,7 +196,7 @@ def _incidence(ranges: Ranges, cells: Ints) -> Floats:
     return covered * ranges.weights
 
 
-def _kronecker_rows(factors: list[Floats], cells: Ints, domain: Domain) -> Floats:
+def kronecker_rows(factors: list[Floats], cells: Ints, domain: Domain) -> Floats:
     """Rows of the Kronecker product of ``factors`` that belong to ``cells``."""
     coordinates = np.unravel_index(np.maximum(cells, 0), domain.shape)
     rows = np.where(cells[:, None] >= 0, 1.0, 0.0)

@@ -43,7 +43,7 @@ class HaarWavelet:
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """m for each axis."""
+        """The number of levels of each axis, the m of 2^m."""
         return tuple(ceiling_log(side, 2) for side in self.domain)
 
     @property
