@@ -1,6 +1,6 @@
 """Broken algorithms: each must fail, and the message must name the cause."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -210,6 +210,8 @@ def test_a_broken_algorithm_fails_and_the_cause_is_named(mutant, cause):
 def test_every_algorithm_of_the_catalogue_passes(name, variant):
     """Every algorithm in the catalogue has every property, in each form that is private."""
     algorithm = algorithms.get(name, variant=variant)
+    if variant == "published" and algorithm == replace(algorithms.get(name), variant=variant) and algorithm.is_private:
+        return  # nothing differs: it is the private form under another name, which is checked beside
     if algorithm.is_private:
         check_algorithm(algorithm)
     else:
