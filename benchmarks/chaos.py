@@ -65,6 +65,7 @@ class Chaos:
         (folder / "slow.py").write_text(SLOW)
         (folder / "plan.toml").write_text(PLAN.format(samples=samples))
         self._reference = b""
+        self._through = False
 
     def start(self, store: str, *options: str) -> subprocess.Popen[bytes]:
         """Begin or resume the study."""
@@ -106,7 +107,7 @@ class Chaos:
             process.wait(delay)
         except subprocess.TimeoutExpired:
             workers = workers_of(process.pid)
-            if workers and self.rng.random() < 0.5:
+            if workers and self.rng.random() < 0.7:
                 hit = kill(self.rng.choice(workers))
                 self.counts["workers killed"] += hit
                 return hit
@@ -143,7 +144,8 @@ class Chaos:
             self.faults.append(f"{len(lost)} stored results are gone")
         self._stored = held
         self.counts["runs"] += 1
-        if code == 0:
+        self._through = code == 0
+        if self._through:
             self.counts["studies finished"] += 1
             if self.canonical("shaken") != self._reference:
                 self.faults.append("the export differs from that of the undisturbed run")
@@ -153,9 +155,9 @@ class Chaos:
     def _fresh(self) -> None:
         """A new store where the last study is through."""
         folder = self.folder / "shaken"
-        if folder.exists() and len(self._stored) == self._reference.count(b"\n") // 3:
+        if self._through:
             folder.rename(self.folder / f"through-{self.counts['studies finished']}")
-            self._stored = {}
+            self._through, self._stored = False, {}
 
 
 def workers_of(pid: int) -> list[int]:

@@ -190,7 +190,7 @@ def examine(folder: Path, broken: str) -> tuple[str, str]:
     if code == 0:
         return "valid", text
     one_line = text.startswith("dpbench: ") and text.count("\n") == 1 and text.endswith("\n")
-    names = str(folder) in text or "dpbench data pull" in text  # a plan that falls back on the base's histograms
+    names = str(folder) in text
     return ("refused" if code == 2 and one_line and names else "bad refusal"), text
 
 

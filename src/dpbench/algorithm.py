@@ -82,6 +82,10 @@ class Algorithm:
     """What it has to be told about the data; ("scale",) or nothing."""
     scale_share: ClassVar[Fraction] = Fraction(1, 20)
     """Share of epsilon that buys the scale where it is not public (the paper's rho_total)."""
+    free: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+    """Free parameters, each with the values that training tries, the simplest first."""
+    monotone: ClassVar[bool] = False
+    """Whether the one free parameter can only grow with the signal."""
     not_private: ClassVar[str] = ""
     """Why the published form is not private; empty where it is."""
 

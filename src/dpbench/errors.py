@@ -38,6 +38,10 @@ class InvalidTable(InvalidInput):
     """A table, or the bounds and bins for it, that cannot become a histogram."""
 
 
+class InvalidTraining(InvalidInput):
+    """A training that cannot be, or a table of parameters that does not fit."""
+
+
 class InvalidTask(InvalidInput):
     """A task description with a part that does not exist or does not fit."""
 

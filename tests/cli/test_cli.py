@@ -44,7 +44,7 @@ def test_help_shows_verbs_examples_and_exit_codes(capsys):
     assert all(word in text for word in ("run", "list", "check", "data", "examples:", "exit codes:"))
 
 
-@pytest.mark.parametrize("verb", ["run", "list", "check", "data"])
+@pytest.mark.parametrize("verb", ["run", "list", "check", "data", "store"])
 def test_every_verb_has_an_example(verb, capsys):
     """The help of each verb ends with an example."""
     with pytest.raises(SystemExit):
@@ -89,7 +89,7 @@ def test_check_fails_a_bad_one_with_exit_code_1(toy, capsys):
         (["check", "Identidy"], "did you mean Identity"),
         (["check", "nowhere.py:Toy"], "there is no file"),
         (["check", "nowhere.py"], "FILE.py:Class"),
-        (["run", "demo", "--trials", "0"], "--trials is 0"),
+        (["run", "demo", "--trials", "0"], "trials has the value 0"),
         (["run", "demo", "--seed", "-1"], "seed"),
     ],
 )
@@ -129,23 +129,30 @@ def test_a_new_file_is_in_the_catalogue_at_once(monkeypatch, tmp_path, capsys, t
         sys.modules.pop("dpbench.algorithms.toy", None)
 
 
-def test_the_demo_prints_tables(capsys):
-    """Every algorithm has a row, winners have a star."""
-    assert main(["run", "demo", "--samples", "1", "--trials", "2", "--quiet"]) == 0
+def test_the_demo_prints_tables(capsys, monkeypatch, tmp_path):
+    """Every algorithm has a row, winners have a star, and results lie in dpbench-store/demo."""
+    monkeypatch.chdir(tmp_path)
+    names = ("Identity", "Hb", "Uniform")
+    chosen = [word for name in names for word in ("--algorithm", name)]
+    assert main(["run", "demo", *chosen, "--samples", "1", "--trials", "2", "--quiet", "--jobs", "0"]) == 0
     text = capsys.readouterr().out
-    assert all(f"\n{name} " in text for name in algorithms.names())
+    assert all(text.count(f"\n {name} ") == 2 for name in names)
     assert "*" in text
+    assert (tmp_path / "dpbench-store" / "demo" / "store.json").exists()
 
 
-def test_interruption_ends_with_130(monkeypatch, capsys):
-    """Ctrl-C is one line and the exit code that shells expect."""
+def test_interruption_ends_with_130(monkeypatch, capsys, tmp_path):
+    """Ctrl-C is one line that says how to go on, one more, and the exit code that shells expect."""
 
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpbench.experiment.demo.run_demo", interrupted)
-    assert main(["run", "demo", "--quiet"]) == 130
-    assert capsys.readouterr().err == "dpbench: interrupted\n"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("dpbench.experiment.run.execute", interrupted)
+    assert main(["run", "demo", "--algorithm", "Identity", "--quiet", "--jobs", "0"]) == 130
+    lines = capsys.readouterr().err.splitlines()
+    assert "run the same command to go on" in lines[-2]
+    assert lines[-1] == "dpbench: interrupted"
 
 
 def test_the_command_is_installed():

@@ -117,7 +117,7 @@ def test_group_loss_is_exact_and_within_its_charge():
 
 
 def test_partitions_are_sampled_exactly():
-    """40,000 partitions of 5 cells match enumerated probabilities by chi-square, false alarm 1e-4 (12 degrees: 39.1)."""
+    """40,000 partitions of 5 cells match enumerated probabilities: chi-square, false alarm 1e-4 (12 degrees: 39.1)."""
     counts, cost = np.array([3, 3, 0, 8, 7]), Deviations()
     chosen = opened(counts, 40_000, epsilon=2).partition(cost, 2)
     exact = exact_probabilities(counts, cost, rate=0.5)

@@ -6,7 +6,9 @@ Zhang, Chen, Xu, Meng, Xie. Towards accurate histogram publication under differe
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +45,10 @@ class AHP(Algorithm):
     paper = "Zhang, Chen, Xu, Meng, Xie: Towards accurate histogram publication, SDM 2014"
     partitioning = True
     consistent = True
+    free: ClassVar[Mapping[str, tuple[float, ...]]] = {
+        "rho": (0.85, 0.9, 0.8, 0.7, 0.5, 0.3, 0.1),
+        "eta": (0.35, 0.3, 0.2, 0.1, 0.05, 0.5, 0.7, 0.9),
+    }
 
     rho: float = 0.85
     """Share of epsilon spent on the cells, to find clusters."""

@@ -5,9 +5,10 @@ Hardt, Ligett, McSherry. A simple and practical algorithm for differentially pri
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,6 +139,10 @@ class MWEM(Algorithm):
     name = "MWEM"
     paper = "Hardt, Ligett, McSherry: A simple and practical algorithm for private data release, NIPS 2012"
     side_information = ("scale",)
+    free: ClassVar[Mapping[str, tuple[int, ...]]] = {
+        "rounds": (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 30, 40, 60, 80, 100, 120, 140, 170, 200)
+    }
+    monotone = True
     not_private = "the true scale is used without charge, so adding or removing a record shows in the total"
     consistent = False
 

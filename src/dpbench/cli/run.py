@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -51,10 +52,17 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--jobs", type=int, metavar="N", help="worker processes (one for each core); 0: in this process")
     add("--dask", metavar="local|tcp://HOST:PORT", help="run on a dask cluster (extra: cluster)")
     add("--shard", type=_shard, default=(1, 1), metavar="I/K", help="run part I of K, for job arrays")
-    add("--timeout", type=float, default=1800.0, metavar="S", help="seconds after which a unit is ended (1800)")
+    add(
+        "--timeout",
+        type=float,
+        default=1800.0,
+        metavar="S",
+        help="seconds that a unit may take (1800); not with --dask",
+    )
     add("--memory", type=float, metavar="GB", help="memory of a worker (its share of the machine's)")
     add("--retry-failed", action="store_true", help="run failed units again")
     add("--dry-run", action="store_true", help="say what there is to do and how long it may take")
+    add("--keep-answers", action="store_true", help="keep all answers of what is run: STORE/answers/KEY-FIRST.npy")
     add("--list-skipped", action="store_true", help="list the combinations that cannot run, and why")
     add("--quiet", action="store_true", help="no progress, only the tables")
     parser.set_defaults(run=run_plan)
@@ -73,27 +81,42 @@ def run_plan(chosen: argparse.Namespace) -> int:
     jobs = os.cpu_count() or 1 if chosen.jobs is None else chosen.jobs
     if jobs < 0 or chosen.timeout <= 0 or (chosen.memory is not None and chosen.memory <= 0):
         raise InvalidInput("--jobs, --timeout and --memory take positive numbers (--jobs 0 runs in this process)")
-    folder = chosen.store or os.path.join("dpbench-store", plan.name)  # noqa: PTH118  (no pathlib before numpy is needed)
-    store = Store(folder, create=True) if not chosen.dry_run or os.path.isdir(folder) else None  # noqa: PTH112
-    if store is not None:
-        _put_damage_aside(store)
-    todo = agenda(plan, store, retry_failed=chosen.retry_failed, shard=chosen.shard)
+    folder = chosen.store or os.path.join("dpbench-store", _folder_name(plan.name))  # noqa: PTH118
     if chosen.list_skipped:
-        for skip in todo.skipped:
+        for skip in plan.work[1]:
             sys.stdout.write(f"{skip.algorithm} on {skip.dataset} at {skip.domain}: {skip.reason}\n")
         return 0
-    if chosen.dry_run or not chosen.quiet:
-        sys.stderr.write(_announcement(plan, todo, max(jobs, 1), folder))
-    if chosen.dry_run or store is None:
+    if chosen.dry_run:
+        store = Store(folder) if os.path.isdir(folder) and os.listdir(folder) else None  # noqa: PTH112, PTH208
+        todo = agenda(plan, store, retry_failed=chosen.retry_failed, shard=chosen.shard)
+        sys.stdout.write(_announcement(plan, todo, max(jobs, 1), folder))
         return 0
+    agenda(plan, None)  # whatever is wrong with the plan is said before a folder is made
+    store = Store(folder, create=True)
+    _put_damage_aside(store)
+    todo = agenda(plan, store, retry_failed=chosen.retry_failed, shard=chosen.shard)
+    if not chosen.quiet:
+        sys.stderr.write(_announcement(plan, todo, max(jobs, 1), folder))
     outcome = _execute(chosen, plan, todo, store, jobs) if todo.missing else None
     print_tables(store)
-    return _farewell(outcome, todo, chosen) if outcome is not None else 0
+    if outcome is not None:
+        _farewell(outcome, todo, quiet=chosen.quiet)
+    left = todo.failed and not chosen.retry_failed
+    return 1 if left or (outcome is not None and outcome.failures) else 0
+
+
+def _folder_name(plan: str) -> str:
+    """A plan's name as a folder inside the current one, whatever the plan calls itself."""
+    return re.sub(r"[^\w.-]+", "-", plan).strip(".-") or "plan"
 
 
 def _put_damage_aside(store: Store) -> None:
+    from contextlib import suppress
+
     for damage in store.verify():
-        aside = store.quarantine(damage)
+        aside = damage.path
+        with suppress(FileNotFoundError):  # another run on the same store was quicker
+            aside = store.quarantine(damage)
         sys.stderr.write(
             f"dpbench: {damage.path.name} is {damage.reason}; put aside as {aside.name}, to be run again\n"
         )
@@ -102,25 +125,31 @@ def _put_damage_aside(store: Store) -> None:
 def _announcement(plan: Plan, todo: Agenda, jobs: int, folder: str) -> str:
     from dpbench.cli.progress import duration
 
-    trials = sum(unit.trials for unit in todo.missing)
+    trials = sum(unit.trials for unit in todo.units)
+    left = sum(unit.trials for unit in todo.missing)
     skipped = f"; {len(todo.skipped)} combinations cannot run (--list-skipped)" if todo.skipped else ""
-    failed = f", {todo.failed} of them failed (--retry-failed)" if todo.failed else ""
+    failed = f", {todo.failed} failed before (--retry-failed)" if todo.failed else ""
     return (
-        f"{plan.name}: {todo.settings} settings, {len(todo.missing)} units, {trials} trials to run, "
-        f"about {duration(todo.seconds(jobs))} on {jobs} worker{'s' * (jobs > 1)}; "
-        f"{todo.done} units are done{failed}{skipped}\nstore: {folder}\n"
+        f"{plan.name}: {todo.settings} settings, {len(todo.units)} units, {trials} trials; "
+        f"{todo.done} units are done{failed}; {len(todo.missing)} units, {left} trials to run, "
+        f"about {duration(todo.seconds(jobs))} on {jobs} worker{'s' * (jobs > 1)}{skipped}\nstore: {folder}\n"
     )
 
 
 def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store, jobs: int) -> Outcome:
+    from dataclasses import replace
+
     from dpbench.cli.progress import RunProgress
     from dpbench.experiment.run import execute
 
     _prepare(plan, quiet=chosen.quiet)
     executor = _executor(chosen, jobs)
-    with RunProgress(len(todo.missing), quiet=chosen.quiet) as progress:
+    units = todo.missing
+    if chosen.keep_answers:
+        units = [replace(unit, answers=str(store.folder.resolve())) for unit in units]
+    with RunProgress(len(units), quiet=chosen.quiet) as progress:
         try:
-            return execute(todo.missing, store, executor, plan=plan, measured=todo.measured, on_row=progress)
+            return execute(units, store, executor, plan=plan, measured=todo.measured, on_row=progress)
         except KeyboardInterrupt:
             sys.stderr.write("\nstopped; everything finished is stored: run the same command to go on\n")
             raise
@@ -168,16 +197,15 @@ def _prepare(plan: Plan, *, quiet: bool) -> None:
             )
 
 
-def _farewell(outcome: Outcome, todo: Agenda, chosen: argparse.Namespace) -> int:
+def _farewell(outcome: Outcome, todo: Agenda, *, quiet: bool) -> None:
     from dpbench.cli.progress import duration
 
-    if not chosen.quiet:
+    if not quiet:
         sys.stderr.write(f"{outcome.finished} units in {duration(outcome.wall)}")
         sys.stderr.write(f"; {todo.done} were done before\n" if todo.done else "\n")
     causes = Counter((row.algorithm, row.failure) for row in outcome.failures)
     for (algorithm, failure), times in causes.most_common(10):
         sys.stderr.write(f"failed {times} times: {algorithm}: {failure}\n")
-    return 1 if outcome.failures else 0
 
 
 def print_tables(store: Store) -> None:
@@ -194,7 +222,8 @@ def _print(result: SummaryTable) -> None:
     from rich.text import Text
 
     number = len(result.datasets)
-    table = Table(title=f"{result.title}: scaled error, mean over {number} datasets", title_justify="left", box=None)
+    title = Text(f"{result.title}: scaled error, mean over {number} dataset{'s' * (number != 1)}", style="italic")
+    table = Table(title=title, title_justify="left", box=None)
     table.add_column("algorithm")
     for scale in result.scales:
         table.add_column(f"scale {scale:.0e}".replace("e+0", "e"), justify="right")

@@ -18,6 +18,13 @@ OVERHEAD = 0.5e-3
 UNITS = {"Identity": 1.0, "Privelet": 2.0, "H": 2.0, "Hb": 2.0, "GreedyH": 2.0, "Uniform": 0.2}
 UNKNOWN = 50.0
 
+LONGEST, SHORTEST = 0.3, 0.01
+"""Seconds that a portion of units may take: longer ones are unevenly shared, shorter ones are all overhead."""
+PORTIONS = 8
+"""Portions that every worker gets, at least, where units are many enough."""
+UNTIMED = 0.05
+"""Seconds that a unit of an algorithm is taken for that nobody has timed, when portions are made."""
+
 Measured = Mapping[tuple[str, str], float]
 """Seconds per trial, by algorithm and domain."""
 
@@ -30,24 +37,33 @@ def seconds_of(unit: Unit, measured: Measured | None = None) -> float:
     return OVERHEAD + unit.trials * (each + 2 * SECONDS_PER_CELL * cells)
 
 
-def chunks(units: Iterable[Unit], measured: Measured | None = None, wanted: float = 0.3) -> list[list[Unit]]:
-    """Units in portions of about ``wanted`` seconds, those of one data vector together, long ones first."""
+def chunks(units: Iterable[Unit], measured: Measured | None = None, jobs: int = 1) -> list[list[Unit]]:
+    """Units in portions: those of one data vector together, long ones alone and first, enough for all to share.
+
+    Of an algorithm that nobody has timed few units go into one portion: it may be slow.
+    """
+    listed = list(units)
+    known = {name for name, _ in measured or {}} | set(UNITS)
+    seconds = {
+        id(unit): max(seconds_of(unit, measured), 0.0 if unit.algorithm.name in known else UNTIMED) for unit in listed
+    }
+    longest = min(LONGEST, max(sum(seconds.values()) / (PORTIONS * jobs), SHORTEST))
     by_vector: dict[object, list[Unit]] = {}
     alone: list[list[Unit]] = []
-    for unit in units:
-        if seconds_of(unit, measured) > wanted:
+    for unit in listed:
+        if seconds[id(unit)] > longest:
             alone.append([unit])
         else:
-            by_vector.setdefault((unit.data, unit.vector), []).append(unit)
-    alone.sort(key=lambda portion: -seconds_of(portion[0], measured))
+            by_vector.setdefault((unit.data, unit.vector, unit.seed), []).append(unit)
+    alone.sort(key=lambda portion: -seconds[id(portion[0])])
     portions: list[list[Unit]] = []
     current: list[Unit] = []
     total = 0.0
     for together in sorted(by_vector.values(), key=lambda group: -Domain.of(group[0].domain).size):
         for unit in together:
-            if current and total + seconds_of(unit, measured) > wanted:
+            if current and total + seconds[id(unit)] > longest:
                 portions.append(current)
                 current, total = [], 0.0
             current.append(unit)
-            total += seconds_of(unit, measured)
+            total += seconds[id(unit)]
     return alone + portions + ([current] if current else [])

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Iterator
+from queue import Empty, SimpleQueue
+from typing import Any
 
 from dpbench.errors import InvalidInput, RunStopped
-from dpbench.experiment.unit import Bench, Unit, describe
+from dpbench.experiment.bench import Bench
+from dpbench.experiment.sources import algorithm_source, generator_source
+from dpbench.experiment.unit import Unit, describe
+from dpbench.plugins import find
 from dpbench.store.schema import Row
 
-_BENCH: Bench | None = None
+_OWN = threading.local()
+"""Each thread of a dask worker has a bench of its own."""
 
 
 def run_portion(portion: list[Unit]) -> list[Row]:
     """What a dask worker does; it keeps shared things between portions, as our own workers do."""
-    global _BENCH  # noqa: PLW0603  (one bench a worker process, whatever dask does with our objects)
-    if _BENCH is None:
-        _BENCH = Bench()
-    return [_BENCH.run(unit) for unit in portion]
+    if not hasattr(_OWN, "bench"):
+        _OWN.bench = Bench()
+    for reference, source in {(unit.reference, unit.algorithm_source) for unit in portion}:
+        ours = algorithm_source(find(reference)), generator_source()
+        if ours != (source, portion[0].generator_source):
+            raise RunStopped(f"a dask worker has other code for {reference}; install the same version everywhere")
+    return [_OWN.bench.run(unit) for unit in portion]
 
 
 class DaskCluster:
@@ -29,6 +40,9 @@ class DaskCluster:
             raise InvalidInput(
                 "--dask needs dask.distributed; install the extra: pip install 'dpbench-range[cluster]'"
             ) from None
+        for name in list(logging.root.manager.loggerDict):
+            if name.startswith("distributed"):  # what goes wrong is told in one line, by us
+                logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         self._cluster = None
         try:
             if address == "local":
@@ -42,32 +56,50 @@ class DaskCluster:
             raise InvalidInput(
                 f"there is no dask scheduler at {address!r} ({describe(error)}); start one, or use --jobs"
             ) from None
+        self.jobs = max(len(self._client.scheduler_info(n_workers=-1)["workers"]), 1)
 
     def rows(self, portions: list[list[Unit]]) -> Iterator[Row | None]:
         """Rows as portions finish; a portion whose worker died is tried again, at last unit by unit."""
-        from distributed import as_completed
+        finished: SimpleQueue[Any] = SimpleQueue()
+        waiting: dict[Any, list[Unit]] = {}
 
-        waiting = {self._client.submit(run_portion, portion, pure=False, retries=1): portion for portion in portions}
-        stream = as_completed(list(waiting))
-        for future in stream:
+        def submit(portion: list[Unit]) -> None:
+            future = self._client.submit(run_portion, portion, pure=False)
+            waiting[future] = portion
+            future.add_done_callback(finished.put)
+
+        for portion in portions:
+            submit(portion)
+        while waiting:
+            try:
+                future = finished.get(timeout=0.5)
+            except Empty:
+                yield None
+                continue
             portion = waiting.pop(future)
             try:
                 rows = future.result()
             except Exception as error:
-                if type(error).__name__ in {"CommClosedError", "CancelledError"}:
-                    raise RunStopped(
-                        f"the dask cluster went away ({describe(error)}); run the same command to go on"
-                    ) from None
+                self._stop_for(error)
                 if len(portion) == 1:
                     yield portion[0].row(failure=f"ended its dask workers ({describe(error)})")
-                else:
-                    for unit in portion:
-                        again = self._client.submit(run_portion, [unit], pure=False, retries=0)
-                        waiting[again] = [unit]
-                        stream.add(again)
+                for unit in portion if len(portion) > 1 else ():
+                    submit([unit])
             else:
                 yield from rows
-        self.stop()
+
+    def _stop_for(self, error: Exception) -> None:
+        """End the run for what is nobody's failure: the cluster has gone, or its workers are not ours."""
+        if isinstance(error, RunStopped):
+            raise error
+        if type(error).__name__ in {"CommClosedError", "CancelledError", "FutureCancelledError"}:
+            raise RunStopped(
+                f"the dask cluster went away ({describe(error)}); everything stored is kept: run the same command"
+            ) from None
+        if isinstance(error, ImportError):
+            raise RunStopped(
+                f"dask workers cannot load what they are sent ({describe(error)}); install dpbench there"
+            ) from None
 
     def stop(self) -> None:
         """Cancel what is left and let go of the cluster."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import signal
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
+from dpbench.errors import RunStopped
 from dpbench.experiment.unit import Unit
 from dpbench.experiment.worker import work
 from dpbench.store.schema import Row
@@ -19,6 +21,8 @@ from dpbench.store.schema import Row
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 KILLS = 2
 """A unit that has killed so many workers is recorded as failed."""
+STILLBORN = 3
+"""So many workers that end one after the other before they are ready stop the run."""
 
 
 @dataclass
@@ -29,10 +33,18 @@ class _Worker:
     """Units of its portion that have no row yet, the one under way first."""
     started: float | None = None
     """When the unit under way began."""
+    ready: bool = False
+    """Whether it has asked for work."""
+    overdue: Unit | None = None
+    """The unit that it was ended for."""
 
 
 class Processes:
-    """Runs portions of units on worker processes; yields rows as they come."""
+    """Runs portions of units on worker processes; yields rows as they come.
+
+    A worker's pipe is read to its end before the worker is buried: what it finished counts, and what it
+    was at is known.
+    """
 
     def __init__(self, jobs: int, *, timeout: float | None = None, memory: int | None = None) -> None:
         self.jobs = jobs
@@ -40,7 +52,8 @@ class Processes:
         self.memory = memory
         self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
-        self._kills: dict[str, int] = {}
+        self._kills: Counter[tuple[str, int]] = Counter()
+        self._stillborn = 0
 
     def rows(self, portions: list[list[Unit]]) -> Iterator[Row | None]:
         """Rows of all units, in the order in which they finish; None now and then while nothing comes."""
@@ -52,9 +65,11 @@ class Processes:
                 self._workers.append(self._start())
             while self._workers:
                 ready = wait([worker.connection for worker in self._workers], timeout=0.5)
-                for worker in [each for each in self._workers if each.connection in ready]:
-                    yield from self._hear(worker, queue)
-                yield from self._end_overdue(queue)
+                for worker in list(self._workers):
+                    # a dead worker's pipe may stay open without a word: a child of it may hold the other end
+                    if worker.connection in ready or not worker.process.is_alive():
+                        yield from self._hear(worker, queue)
+                self._end_overdue()
                 yield None
         finally:
             self.stop()
@@ -68,6 +83,7 @@ class Processes:
         """End every worker at once; units under way are dropped."""
         for worker in self._workers:
             worker.process.kill()
+        for worker in self._workers:
             worker.process.join()
             worker.connection.close()
         self._workers.clear()
@@ -80,7 +96,8 @@ class Processes:
         return _Worker(process, ours)
 
     def _hear(self, worker: _Worker, queue: deque[list[Unit]]) -> Iterator[Row]:
-        """Take everything that a worker has sent."""
+        """Take everything that a worker has sent; bury it if it has ended."""
+        ended = not worker.process.is_alive()  # asked first: what it sent before its end is then in the pipe
         try:
             while worker.connection.poll():
                 kind, content = worker.connection.recv()
@@ -90,55 +107,79 @@ class Processes:
                     worker.waiting.popleft()
                     worker.started = None
                     yield content
+                elif kind == "stop":
+                    raise RunStopped(content)
+                elif queue:
+                    worker.ready, self._stillborn = True, 0
+                    portion = queue.popleft()
+                    worker.waiting.extend(portion)
+                    worker.connection.send(portion)
                 else:
-                    self._feed(worker, queue)
-                    if worker not in self._workers:
-                        return
+                    self._part_with(worker)
+                    return
         except (EOFError, OSError):
-            yield from self._bury(worker, queue, None)
+            ended = True
+        if ended:
+            yield from self._bury(worker, queue)
 
-    def _feed(self, worker: _Worker, queue: deque[list[Unit]]) -> None:
-        """Give an idle worker its next portion, or let it go."""
-        if queue:
-            portion = queue.popleft()
-            worker.waiting.extend(portion)
-            worker.connection.send(portion)
-        else:
-            self._workers.remove(worker)
+    def _part_with(self, worker: _Worker) -> int:
+        """End a worker, whatever state it is in; its exit code."""
+        self._workers.remove(worker)
+        with contextlib.suppress(OSError):
             worker.connection.send(None)
-            worker.process.join(5)
-            worker.connection.close()
+        worker.process.join(1)
+        worker.process.kill()
+        worker.process.join()
+        worker.connection.close()
+        return worker.process.exitcode or 0
 
-    def _end_overdue(self, queue: deque[list[Unit]]) -> Iterator[Row]:
-        """Kill workers whose unit takes longer than allowed."""
+    def _end_overdue(self) -> None:
+        """Kill workers whose unit takes longer than allowed; what they still sent is heard before they are buried."""
         if self.timeout is None:
             return
         now = time.monotonic()
-        for worker in list(self._workers):
-            if worker.started is not None and now - worker.started > self.timeout:
+        for worker in self._workers:
+            if worker.overdue is None and worker.started is not None and now - worker.started > self.timeout:
+                worker.overdue = worker.waiting[0]
                 worker.process.kill()
-                yield from self._bury(worker, queue, f"took longer than {self.timeout:g} s (--timeout)")
 
-    def _bury(self, worker: _Worker, queue: deque[list[Unit]], verdict: str | None) -> Iterator[Row]:
+    def _bury(self, worker: _Worker, queue: deque[list[Unit]]) -> Iterator[Row]:
         """Replace a dead worker; blame the unit under way, put the rest back in front."""
-        worker.process.join()
-        code = worker.process.exitcode or 0
-        worker.connection.close()
-        self._workers.remove(worker)
+        code = self._part_with(worker)
+        self._stillborn += not worker.ready
+        if self._stillborn >= STILLBORN:
+            raise RunStopped(
+                f"{self._stillborn} workers ended before they were ready ({_how(code)}); everything stored is kept: "
+                f"look for the reason with --jobs 0, or give workers more --memory"
+            )
         rest = list(worker.waiting)
         if rest and worker.started is not None:
-            culprit = rest[0]
-            kills = self._kills[culprit.key] = self._kills.get(culprit.key, 0) + 1
-            if verdict is None and kills >= KILLS:
-                how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-                verdict = f"ended {kills} workers ({how})"
-            if verdict is not None:
-                rest = rest[1:]
+            culprit, *rest = rest
+            verdict = self._verdict(worker, culprit, code)
+            if verdict:
                 yield culprit.row(failure=verdict)
             else:
                 queue.appendleft([culprit])
-                rest = rest[1:]
         if rest:
             queue.appendleft(rest)
         if queue:
             self._workers.append(self._start())
+
+    def _verdict(self, worker: _Worker, culprit: Unit, code: int) -> str:
+        """Why the unit that a worker died of counts as failed; empty where it is tried again."""
+        if worker.overdue is not None:
+            late = worker.overdue is culprit  # otherwise it came through in time, and its successor is innocent
+            return f"took longer than {self.timeout:g} s (--timeout)" if late else ""
+        self._kills[culprit.key, culprit.first_trial] += 1
+        kills = self._kills[culprit.key, culprit.first_trial]
+        return f"ended {kills} workers ({_how(code)})" if kills >= KILLS else ""
+
+
+def _how(code: int) -> str:
+    """An exit code in words."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"

@@ -11,21 +11,23 @@ from hashlib import sha256
 from typing import Any, Protocol
 
 from dpbench.errors import InvalidPlan, InvalidStore, RunStopped
+from dpbench.experiment.bench import Bench
 from dpbench.experiment.costs import Measured, chunks, seconds_of
+from dpbench.experiment.interruption import Interruption
 from dpbench.experiment.plan import Plan, Skipped
 from dpbench.experiment.provenance import code_state, machine
-from dpbench.experiment.unit import Bench, Unit
+from dpbench.experiment.unit import Unit, describe
 from dpbench.store import Row, Store
-
-SOURCES = {
-    "algorithm_source": "the code of {algorithm}",
-    "dataset_source": "the dataset {dataset}",
-    "generator_source": "the code that makes data vectors and errors",
-}
+from dpbench.store.mixing import Register
 
 
 class Executor(Protocol):
     """Something that runs portions of units."""
+
+    @property
+    def jobs(self) -> int:
+        """How many units it runs at once."""
+        ...
 
     def rows(self, portions: list[list[Unit]]) -> Iterator[Row | None]:
         """Rows as they finish, in any order; None now and then while nothing comes."""
@@ -38,6 +40,8 @@ class Executor(Protocol):
 
 class Serial:
     """Runs units in this process, one after the other: for looking closely, without any containment."""
+
+    jobs = 1
 
     def __init__(self) -> None:
         self._bench = Bench()
@@ -56,6 +60,8 @@ class Serial:
 class Agenda:
     """What a plan amounts to, given what a store already holds."""
 
+    units: list[Unit]
+    """Everything that the plan asks for."""
     missing: list[Unit]
     done: int
     failed: int
@@ -64,8 +70,8 @@ class Agenda:
 
     @property
     def settings(self) -> int:
-        """Settings of which something is missing."""
-        return len({unit.row().setting for unit in self.missing})
+        """Settings that the plan asks for."""
+        return len({unit.row().setting for unit in self.units})
 
     def seconds(self, jobs: int) -> float:
         """About how long the missing part takes."""
@@ -74,55 +80,63 @@ class Agenda:
 
 def agenda(plan: Plan, store: Store | None, *, retry_failed: bool = False, shard: tuple[int, int] = (1, 1)) -> Agenda:
     """Find out what is missing; refuse to mix results of different code or data."""
-    units, skipped = plan.units()
+    units, skipped = plan.work
     if not units:
         reason = f" ({skipped[0].reason})" if skipped else ""
-        raise InvalidPlan(f"the plan {plan.name} has nothing that can run{reason}; see --list-skipped")
+        raise InvalidPlan(f"the plan {plan.file or plan.name} has nothing that can run{reason}; see --list-skipped")
     units = [unit for unit in units if _in_shard(unit, shard)]
     index = store.index() if store is not None else []
     _refuse_mixing(units, index)
-    trials_done: dict[str, int] = {}
-    failed_keys: set[str] = set()
+    held: dict[str, list[tuple[int, int]]] = {}
+    failures: set[tuple[str, int]] = set()
     for entry in index:
+        first = entry["first_trial"]
         if entry["failure"]:
-            failed_keys.add(entry["key"])
+            failures.add((entry["key"], first))
         else:
-            reached = entry["first_trial"] + entry["trials"]
-            trials_done[entry["key"]] = max(trials_done.get(entry["key"], 0), reached)
-    failed_keys -= set(trials_done)
-    missing = []
+            held.setdefault(entry["key"], []).append((first, first + entry["trials"]))
+    missing: list[Unit] = []
+    done = failed = 0
     for unit in units:
-        reached = trials_done.get(unit.key, 0)
-        if reached < unit.trials and (retry_failed or unit.key not in failed_keys):
-            missing.append(replace(unit, first_trial=reached, trials=unit.trials - reached))
-    known = {unit.key for unit in units}
-    return Agenda(missing, len(units) - len(missing), len(failed_keys & known), skipped, _measured(store))
+        gaps = _gaps(held.get(unit.key, []), unit.trials)
+        broken = [gap for gap in gaps if (unit.key, gap[0]) in failures]
+        wanted = gaps if retry_failed else [gap for gap in gaps if gap not in broken]
+        missing += [replace(unit, first_trial=first, trials=stop - first) for first, stop in wanted]
+        done += not wanted
+        failed += bool(broken)
+    return Agenda(units, missing, done, failed, skipped, _measured(store))
+
+
+def _gaps(held: list[tuple[int, int]], trials: int) -> list[tuple[int, int]]:
+    """Which of the first ``trials`` trials are not there, as (first, after the last)."""
+    gaps, reached = [], 0
+    for first, stop in sorted(held):
+        if reached < min(first, trials):
+            gaps.append((reached, min(first, trials)))
+        reached = max(reached, stop)
+    return [*gaps, (reached, trials)] if reached < trials else gaps
 
 
 def _in_shard(unit: Unit, shard: tuple[int, int]) -> bool:
     """Whether a unit belongs to part i of k; its data vector decides, so that a vector is made once."""
     part, parts = shard
-    digest = sha256(repr((unit.task, unit.vector)).encode()).digest()
+    digest = sha256(repr((unit.task, *unit.vector, unit.seed)).encode()).digest()
     return int.from_bytes(digest[:8], "big") % parts == part - 1
 
 
 def _refuse_mixing(units: list[Unit], index: list[dict[str, Any]]) -> None:
-    known: dict[tuple[str, ...], str] = {}
+    if not index:
+        return
+    register = Register()
     for entry in index:
-        names = {"algorithm_source": (entry["algorithm"], entry["variant"]), "dataset_source": (entry["dataset"],)}
-        for source in SOURCES:
-            known[source, *names.get(source, ())] = entry[source]
+        register.differs(entry)
     for unit in units:
-        row = unit.row()
-        names = {"algorithm_source": (row.algorithm, row.variant), "dataset_source": (row.dataset,)}
-        for source, words in SOURCES.items():
-            stored = known.get((source, *names.get(source, ())))
-            if stored is not None and stored != getattr(row, source):
-                what = words.format(algorithm=row.algorithm, dataset=row.dataset)
-                raise InvalidStore(
-                    f"{what} has changed since the store was made ({stored[:8]} then, {getattr(row, source)[:8]} now); "
-                    f"results are not mixed: use another --store, or go back to that version"
-                )
+        differs = register.differs(vars(unit.row()))
+        if differs:
+            raise InvalidStore(
+                f"since the store was made there is another state of {differs}; results are not mixed: "
+                f"use another --store, or go back to that state"
+            )
 
 
 def _measured(store: Store | None) -> Measured:
@@ -149,6 +163,14 @@ class Outcome:
     other: float = 0.0
     """Seconds spent on data vectors, answers and losses, over all workers."""
 
+    def add(self, row: Row) -> None:
+        """Count one more row."""
+        self.finished += 1
+        self.algorithm += row.seconds
+        self.other += row.seconds_other
+        if row.failure:
+            self.failures.append(row)
+
 
 class Shards:
     """Collects rows and writes them as shards: soon at first, then every fiftieth of the time gone by."""
@@ -170,9 +192,18 @@ class Shards:
     def flush(self) -> None:
         """Write what there is."""
         if self._rows:
-            self._store.append(self._rows, self._run)
+            try:
+                self._store.append(self._rows, self._run)
+            except OSError as error:
+                raise _cannot_write(self._store, error) from None
             self._rows = []
         self._last = time.monotonic()
+
+
+def _cannot_write(store: Store, error: OSError) -> RunStopped:
+    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+    what = f"the disk of {store.folder} is full" if full else f"cannot write to {store.folder} ({describe(error)})"
+    return RunStopped(f"{what}; everything stored so far is kept: make room and run the same command")
 
 
 def execute(
@@ -186,41 +217,33 @@ def execute(
 ) -> Outcome:
     """Run units and store their rows; whatever happens, rows that came back are stored."""
     run = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
-    store.record_run(
-        run,
-        {
-            "plan": plan.name,
-            "tasks": [task.to_dict() | {"name": task.name} for task in plan.tasks],
-            "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-            "machine": machine(),
-            "code": code_state(),
-        },
-    )
-    portions = chunks([replace(unit, run=run) for unit in units], measured)
+    record = {
+        "plan": plan.name,
+        "tasks": [task.to_dict() | {"name": task.name} for task in plan.tasks],
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "machine": machine(),
+        "code": code_state(),
+    }
+    try:
+        store.record_run(run, record)
+    except OSError as error:
+        raise _cannot_write(store, error) from None
+    portions = chunks([replace(unit, run=run) for unit in units], measured, executor.jobs)
     outcome, shards, begin = Outcome(), Shards(store, run), time.monotonic()
     try:
-        for row in executor.rows(portions):
-            shards.add(row)
-            if row is not None:
-                outcome.finished += 1
-                outcome.algorithm += row.seconds
-                outcome.other += row.seconds_other
-                if row.failure:
-                    outcome.failures.append(row)
-                if on_row is not None:
-                    on_row(row)
+        with Interruption() as interruption:
+            for row in executor.rows(portions):
+                shards.add(row)
+                if row is not None:
+                    outcome.add(row)
+                    if on_row is not None:
+                        on_row(row)
+                if interruption.asked:
+                    raise KeyboardInterrupt
     except OSError as error:
-        executor.stop()
-        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-            raise RunStopped(
-                f"the disk of {store.folder} is full; everything stored so far is kept: "
-                f"make room and run the same command"
-            ) from None
-        raise
-    except KeyboardInterrupt:
+        raise RunStopped(f"the run cannot go on ({describe(error)}); everything finished is stored") from None
+    finally:
         executor.stop()
         shards.flush()
-        raise
-    shards.flush()
     outcome.wall = time.monotonic() - begin
     return outcome

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +14,8 @@ from numpy.typing import NDArray
 from dpbench import datasets
 from dpbench.datasets import shapes
 from dpbench.domain import Domain
-from dpbench.errors import CorruptData, DatasetUnavailable, InvalidCounts, UnknownName
+from dpbench.errors import CorruptData, DatasetUnavailable, InvalidCounts, InvalidInput, UnknownName
+from dpbench.experiment.sources import modules_source
 
 FILE_ENDINGS = (".npy", ".csv")
 
@@ -33,7 +36,10 @@ class SourceData:
     def shape_on(self, domain: Domain) -> NDArray[np.int64] | NDArray[np.float64]:
         """A histogram that can be coarsened to ``domain``."""
         if self.path:
-            return read_histogram(self.path)
+            counts = read_histogram(self.path)
+            if _digest(counts) != self.source:
+                raise CorruptData(f"{self.path} has changed since the run began; run the same command again")
+            return counts
         if self.name in shapes.SHAPES:
             return shapes.get(self.name, domain)
         return datasets.load(self.name)
@@ -43,10 +49,11 @@ def find(name: str) -> SourceData:
     """A dataset by name or path."""
     if name.endswith(FILE_ENDINGS):
         counts = read_histogram(name)
-        digest = sha256(str(counts.shape).encode() + np.ascontiguousarray(counts).tobytes()).hexdigest()
-        return SourceData(Path(name).stem, counts.ndim, digest[:16], str(Path(name).resolve()))
+        if not Path(name).stem.isprintable():
+            raise InvalidInput(f"the name of the histogram {name!r} cannot be written; rename the file")
+        return SourceData(Path(name).stem, counts.ndim, _digest(counts), str(Path(name).resolve()))
     if name in shapes.SHAPES:
-        return SourceData(name, shapes.find(name).ndim, f"synthetic-{name}")
+        return SourceData(name, shapes.find(name).ndim, _shapes_source())
     try:
         known = datasets.get(name)
     except UnknownName:
@@ -54,14 +61,24 @@ def find(name: str) -> SourceData:
     return SourceData(known.name, known.ndim, known.sha256[:16])
 
 
+@lru_cache(maxsize=1)
+def _shapes_source() -> str:
+    """Hash of the code that makes synthetic shapes."""
+    return modules_source(["dpbench.datasets.shapes"])
+
+
+def _digest(counts: NDArray[np.int64]) -> str:
+    return sha256(str(counts.shape).encode() + np.ascontiguousarray(counts).tobytes()).hexdigest()[:16]
+
+
 def read_histogram(path: str) -> NDArray[np.int64]:
     """Whole non-negative counts from a .npy array or a .csv grid of numbers."""
     try:
-        values = np.load(path, allow_pickle=False) if path.endswith(".npy") else _read_csv(path)
+        values = _read_npy(path) if path.endswith(".npy") else _read_csv(path)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise DatasetUnavailable(f"cannot read the histogram {path}: {reason}; check the path") from None
-    except ValueError as error:
+    except (ValueError, EOFError, MemoryError, SyntaxError) as error:  # whatever a mangled header makes of numpy
         raise CorruptData(f"{path} is not a histogram: {' '.join(str(error).split())[:120]}; give counts") from None
     numbers = np.asarray(values)
     if numbers.dtype.kind not in "iuf" or numbers.ndim == 0 or numbers.size == 0:
@@ -72,6 +89,11 @@ def read_histogram(path: str) -> NDArray[np.int64]:
     if not 0 < as_float.sum() <= 2**53:
         raise InvalidCounts(f"{path} holds no record, or more than 2^53; give counts that add up to something")
     return numbers.astype(np.int64)
+
+
+def _read_npy(path: str) -> NDArray[Any]:
+    with Path(path).open("rb") as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
 
 
 def _read_csv(path: str) -> NDArray[np.float64]:

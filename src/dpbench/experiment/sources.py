@@ -1,49 +1,54 @@
 """Hashes of code: what a result depends on, without comments, docstrings and layout.
 
-The code of an algorithm is its module and every module of this package that it imports, directly or through
-others. A change there makes its results another key; a change elsewhere does not.
+The code of an algorithm is its module and every module of this package, or of its own, that it imports, directly or
+through others. A change there makes its results another key; a change elsewhere does not.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
-GENERATOR_MODULES = ("dpbench.generator", "dpbench.experiment.unit", "dpbench.loss", "dpbench.workloads")
+GENERATOR_MODULES = ("dpbench.experiment.vectors", "dpbench.generator", "dpbench.workloads")
 
 
 def algorithm_source(kind: type) -> str:
-    """Hash of an algorithm's code and of everything of ours that it uses."""
-    module = sys.modules[kind.__module__]
-    return _hash_from([module.__file__ or ""])
+    """Hash of an algorithm's code and of everything of ours, or of its package, that it uses."""
+    return _hash_from([sys.modules[kind.__module__].__file__ or ""], {"dpbench", kind.__module__.split(".")[0]})
 
 
 @lru_cache(maxsize=1)
 def generator_source() -> str:
     """Hash of the code that makes data vectors, answers and losses."""
-    return _hash_from([_path_of(name) for name in GENERATOR_MODULES])
+    return modules_source(GENERATOR_MODULES)
 
 
-def _hash_from(paths: list[str]) -> str:
-    """Follow imports within the package from the given files; hash every file reached."""
+def modules_source(names: Iterable[str]) -> str:
+    """Hash of modules and of everything of ours that they use."""
+    return _hash_from([_path_of(name) for name in names], {"dpbench"})
+
+
+def _hash_from(paths: list[str], packages: set[str]) -> str:
+    """Follow imports within the packages from the given files; hash every file reached."""
     waiting, reached = list(paths), {}
     while waiting:
         path = waiting.pop()
         if path and path not in reached:
-            digest, imported = _read(path)
+            digest, imported = _read(Path(path).read_bytes())
             reached[path] = digest
-            waiting += [_path_of(name) for name in imported]
+            waiting += [_path_of(name) for name in imported if name.split(".")[0] in packages and "." in name]
     return sha256("".join(sorted(reached.values())).encode()).hexdigest()[:16]
 
 
 @lru_cache(maxsize=512)
-def _read(path: str) -> tuple[str, tuple[str, ...]]:
-    """Hash of one file's code, and the modules of the package that it imports."""
-    tree = ast.parse(Path(path).read_bytes())
+def _read(code: bytes) -> tuple[str, tuple[str, ...]]:
+    """Hash of one file's code, and the names that it imports."""
+    tree = ast.parse(code)
     imported: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -56,8 +61,7 @@ def _read(path: str) -> tuple[str, tuple[str, ...]]:
             kept = [child for child in body if not _is_text(child)]
             if len(kept) != len(body):
                 node.body = kept or [ast.Pass()]  # type: ignore[attr-defined]
-    ours = tuple(sorted(name for name in imported if name.startswith("dpbench.")))
-    return sha256(ast.dump(tree).encode()).hexdigest(), ours
+    return sha256(ast.dump(tree).encode()).hexdigest(), tuple(sorted(imported))
 
 
 def _is_text(node: ast.AST) -> bool:

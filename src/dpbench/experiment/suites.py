@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from dpbench.errors import UnknownName
-from dpbench.experiment.plan import Plan
+from dpbench.errors import DPBenchError, InvalidPlan, UnknownName
+from dpbench.experiment import source_data
+from dpbench.experiment.plan import Plan, candidate
 from dpbench.task import RANGE_1D, RANGE_2D, Task
+from dpbench.task_file import key_line
 
 DEMO_SCALES = (10**3, 10**5, 10**7)
 
@@ -71,16 +74,37 @@ def load_plan(reference: str) -> Plan:
     if reference in SUITES:
         return Plan(name=reference, tasks=SUITES[reference].make())
     if reference.endswith(".toml"):
-        task = Task.from_toml(reference)
-        return Plan(name=task.name, tasks=(_anchored(task, Path(reference).parent),))
+        return _from_file(reference)
     raise UnknownName(f"{UnknownName.among('suite', reference, SUITES)}, or give a plan as FILE.toml")
+
+
+def _from_file(path: str) -> Plan:
+    """A plan of one task, its names looked up while the line of each is known."""
+    try:
+        task = _anchored(Task.from_toml(path), Path(path).parent)
+    except DPBenchError:
+        raise
+    except (RecursionError, MemoryError, ValueError, OverflowError, TypeError) as error:
+        raise InvalidPlan(f"{path} cannot be read as a plan ({type(error).__name__}); write it more simply") from None
+    checks: list[tuple[Callable[[Any], object], tuple[str | int, ...], Any]] = [
+        *((source_data.find, ("datasets",), name) for name in task.datasets),
+        *((candidate, ("algorithms", index), part) for index, part in enumerate(task.algorithms)),
+    ]
+    for check, place, named in checks:
+        try:
+            check(named)
+        except DPBenchError as error:
+            line = key_line(Path(path).read_text(encoding="utf-8-sig"), place)
+            where = f"{path}, line {line}" if line else path
+            raise InvalidPlan(f"{where}: {error}") from None
+    return Plan(name=task.name, tasks=(task,), file=path)
 
 
 def _anchored(task: Task, folder: Path) -> Task:
     """Files that a plan names are relative to it."""
 
     def anchor(name: str) -> str:
-        is_file = name.endswith((".npy", ".csv")) or ".py:" in name
+        is_file = name.endswith(source_data.FILE_ENDINGS) or ".py:" in name
         return str(folder / name) if is_file and not Path(name).is_absolute() else name
 
     moved = [replace(part, name=anchor(part.name)) for part in task.algorithms]

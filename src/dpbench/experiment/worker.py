@@ -12,7 +12,8 @@ import threading
 import time
 from multiprocessing.connection import Connection
 
-from dpbench.experiment.unit import Bench
+from dpbench.errors import RunStopped
+from dpbench.experiment.bench import Bench
 
 _PARENT_DEATH_SIGNAL = 1
 
@@ -22,6 +23,7 @@ def work(connection: Connection, memory: int | None, parent: int) -> None:
     _die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     _silence()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an algorithm that crashes leaves no core file behind
     if memory is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     bench = Bench()
@@ -30,7 +32,12 @@ def work(connection: Connection, memory: int | None, parent: int) -> None:
         while (portion := connection.recv()) is not None:
             for unit in portion:
                 connection.send(("start", unit.key))
-                connection.send(("row", bench.run(unit)))
+                try:
+                    row = bench.run(unit)
+                except RunStopped as error:
+                    connection.send(("stop", str(error)))
+                    return
+                connection.send(("row", row))
             connection.send(("idle", None))
 
 

@@ -35,9 +35,9 @@ def algorithm_label(row: Row) -> str:
 
 
 def summary_tables(rows: Iterable[Row]) -> list[SummaryTable]:
-    """One table for each task, workload, domain and epsilon."""
+    """One table for each task, workload, domain and epsilon; the order in which rows were stored leaves no trace."""
     groups: dict[tuple[str, str, str, float], dict[tuple[str, int], dict[str, list[float]]]] = {}
-    for row in rows:
+    for row in sorted(rows, key=lambda row: row.identity):
         if not row.failure:
             place = groups.setdefault((row.task, row.workload, row.domain, row.epsilon), {})
             cell = place.setdefault((row.dataset, row.scale), {})
@@ -57,11 +57,17 @@ def _table(key: tuple[str, str, str, float], cells: dict[tuple[str, int], dict[s
     )
     for scale in table.scales:
         settings = [errors for (_, at), errors in cells.items() if at == scale]
-        measured = [{name: measure(values) for name, values in errors.items()} for errors in settings]
-        winners = [competitive(setting) for setting in measured]
+        winners = [_winners(errors) for errors in settings]
         for name in names:
-            means = [setting[name].mean for setting in measured if name in setting]
+            means = [sum(errors[name]) / len(errors[name]) for errors in settings if name in errors]
             if means:
                 table.errors[name, scale] = sum(means) / len(means)
                 table.wins[name, scale] = sum(name in best for best in winners)
     return table
+
+
+def _winners(errors: dict[str, list[float]]) -> set[str]:
+    """The competitive algorithms of a setting; nobody where a single trial says nothing of variability."""
+    if any(len(values) < 2 for values in errors.values()):
+        return set()
+    return competitive({name: measure(values) for name, values in errors.items()})

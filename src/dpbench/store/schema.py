@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA_VERSION = 1
+
+ERRORS = ("l2", "l1", "linf", "population_l2")
+"""The columns that hold one error a trial."""
 
 SETTING = (
     "task",
@@ -120,6 +124,43 @@ class Row:
         """Number of trials in the row."""
         return len(self.l2)
 
+    @property
+    def stop(self) -> int:
+        """Number of the first trial after this row."""
+        return self.first_trial + self.trials
+
+    def since(self, trial: int) -> Row:
+        """The row without the trials before ``trial``; bias and variance stay those of the whole."""
+        errors = {name: getattr(self, name)[trial - self.first_trial :] for name in ERRORS}
+        return replace(self, first_trial=trial, **errors)
+
+
+def each_trial_once(rows: Iterable[Row]) -> list[Row]:
+    """Rows without what others hold as well.
+
+    Two runs at once, or stores with different numbers of trials, may hold a trial twice, with equal errors. A failure
+    counts only where no other row has its trial, and the latest of several.
+    """
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((*row.setting, row.sample, row.seed), []).append(row)
+    return [row for group in groups.values() for row in (group if len(group) == 1 else _once(group))]
+
+
+def _once(rows: list[Row]) -> list[Row]:
+    """The rows of one setting and sample, each trial once."""
+    kept: list[Row] = []
+    reached = 0
+    for row in sorted((row for row in rows if not row.failure), key=lambda row: (row.first_trial, -row.trials)):
+        if row.stop > reached:
+            kept.append(row if row.first_trial >= reached else row.since(reached))
+            reached = row.stop
+    failed = {row.first_trial: row for row in rows if row.failure}
+    uncovered = [
+        row for trial, row in failed.items() if not any(each.first_trial <= trial < each.stop for each in kept)
+    ]
+    return kept + uncovered
+
 
 def content_key(*parts: object) -> str:
     """A hash of what a unit is, by content."""
@@ -147,7 +188,8 @@ def to_table(rows: list[Row]) -> pa.Table:
     """Rows as an Arrow table."""
     import pyarrow as pa
 
-    return pa.Table.from_pylist([asdict(row) for row in rows], schema=arrow_schema())
+    schema = arrow_schema()
+    return pa.table({name: [getattr(row, name) for row in rows] for name in schema.names}, schema=schema)
 
 
 def from_table(table: pa.Table) -> list[Row]:

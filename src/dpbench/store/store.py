@@ -4,6 +4,7 @@
       store.json               schema version
       runs/ID.json             one record for each run: plan, seeds, versions, machine, sources
       shards/ID-N-HASH.parquet rows; the name holds the hash of the content, so damage shows
+      answers/KEY-FIRST.npy    answers of every trial (trials, q), where they were asked for
 
 A shard is written under a temporary name and renamed: it is there whole or not at all. Rows are recognised by
 content, so a run that is killed at any moment loses nothing that a shard holds, and its repetition does only what is
@@ -20,15 +21,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpbench.errors import InvalidStore
-from dpbench.store.schema import INDEX_COLUMNS, SCHEMA_VERSION, Row, arrow_schema, from_table, to_table
+from dpbench.store.schema import (
+    INDEX_COLUMNS,
+    SCHEMA_VERSION,
+    Row,
+    arrow_schema,
+    each_trial_once,
+    from_table,
+    to_table,
+)
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
+
+FOLDERS = ("runs", "shards")
 
 
 @dataclass(frozen=True)
 class Damage:
-    """A shard that is not what its name says."""
+    """A file that is not what it was when it was written."""
 
     path: Path
     reason: str
@@ -39,18 +52,26 @@ class Store:
 
     def __init__(self, folder: str | os.PathLike[str], *, create: bool = False) -> None:
         self.folder = Path(folder)
-        self._check(create)
+        try:
+            self._check(create)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise InvalidStore(
+                f"{self.folder} cannot be used as a store: {reason}; give a folder that can be read and written"
+            ) from None
 
     def _check(self, create: bool) -> None:
         marker = self.folder / "store.json"
         if not marker.exists():
-            if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
+            if self.folder.exists() and not (self.folder.is_dir() and all(map(_begun, self.folder.iterdir()))):
                 raise InvalidStore(f"{self.folder} exists and is not a store; give an empty or a new folder")
             if not create:
                 raise InvalidStore(f"there is no store at {self.folder}; make one with `dpbench run SUITE --store DIR`")
-            for name in ("runs", "shards"):
+        if create:
+            for name in FOLDERS:
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
-            write_whole(marker, json.dumps({"dpbench_store": SCHEMA_VERSION}).encode())
+            if not marker.exists():
+                write_whole(marker, json.dumps({"dpbench_store": SCHEMA_VERSION}).encode())
         try:
             version = json.loads(marker.read_text())["dpbench_store"]
         except (ValueError, KeyError, TypeError):
@@ -81,7 +102,7 @@ class Store:
         return path
 
     def quarantine(self, damage: Damage) -> Path:
-        """Put a damaged shard aside; its settings count as missing from then on."""
+        """Put a damaged file aside; the settings of a shard count as missing from then on."""
         aside = damage.path.with_suffix(".damaged")
         damage.path.rename(aside)
         return aside
@@ -99,25 +120,18 @@ class Store:
 
         tables = []
         for path in self.shards():
-            try:
-                tables.append(pq.ParquetFile(path).read(columns=columns))
-            except (pa.ArrowException, OSError) as error:
-                raise InvalidStore(
-                    f"{path} cannot be read ({type(error).__name__}); run `dpbench store verify {self.folder}`"
-                ) from None
+            content = _whole_shard(path)
+            if content is None:
+                raise InvalidStore(f"{path} is damaged; run `dpbench store verify {self.folder}`")
+            tables.append(pq.ParquetFile(pa.BufferReader(content)).read(columns=columns))
         wanted = arrow_schema()
         if columns is not None:
             wanted = pa.schema([wanted.field(name) for name in columns])
         return pa.concat_tables([wanted.empty_table(), *tables], promote_options="permissive")
 
     def rows(self) -> list[Row]:
-        """Every unit once: of two rows of one unit the one without a failure counts, then the first."""
-        chosen: dict[tuple[Any, ...], Row] = {}
-        for row in from_table(self.table()):
-            known = chosen.get(row.identity)
-            if known is None or (known.failure and not row.failure):
-                chosen[row.identity] = row
-        return list(chosen.values())
+        """Every trial once; see :func:`each_trial_once`."""
+        return each_trial_once(from_table(self.table()))
 
     def index(self) -> list[dict[str, Any]]:
         """What is there without the errors: setting, sample, sources, number of trials, failure."""
@@ -129,15 +143,37 @@ class Store:
 
     def runs(self) -> dict[str, dict[str, Any]]:
         """The record of every run."""
-        return {path.stem: json.loads(path.read_text()) for path in sorted((self.folder / "runs").glob("*.json"))}
+        records = {}
+        for path in sorted((self.folder / "runs").glob("*.json")):
+            record = _record(path)
+            if record is None:
+                raise InvalidStore(f"{path} is damaged; run `dpbench store verify {self.folder}`")
+            records[path.stem] = record
+        return records
+
+    def answers(self, row: Row) -> NDArray[np.float64] | None:
+        """Answers of a row's trials, ``(trials, q)``; None where they were not kept."""
+        import numpy as np
+
+        path = answers_path(self.folder, row.key, row.first_trial)
+        return np.load(path, allow_pickle=False) if path.exists() else None
 
     def verify(self) -> list[Damage]:
-        """Shards whose content is not what their name says."""
-        return [
+        """Shards whose content is not what their name says, and records that cannot be read."""
+        shards = [
             Damage(path, "truncated or changed: its content does not match the hash in its name")
             for path in self.shards()
-            if _digest(path.read_bytes()) != path.stem.rsplit("-", 1)[-1]
+            if _whole_shard(path) is None
         ]
+        records = sorted((self.folder / "runs").glob("*.json"))
+        return shards + [
+            Damage(path, "not a record of a run: it is not valid JSON") for path in records if _record(path) is None
+        ]
+
+
+def answers_path(folder: str | os.PathLike[str], key: str, first_trial: int) -> Path:
+    """Where the answers of a row are kept."""
+    return Path(folder) / "answers" / f"{key}-{first_trial}.npy"
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -152,6 +188,26 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _begun(path: Path) -> bool:
+    """Whether a file may stem from a store whose making was cut short."""
+    return path.name in FOLDERS or path.name.startswith(".store.json.")
+
+
+def _whole_shard(path: Path) -> bytes | None:
+    """The content of a shard, None where it is not what the name says."""
+    content = path.read_bytes()
+    return content if _digest(content) == path.stem.rsplit("-", 1)[-1] else None
+
+
+def _record(path: Path) -> dict[str, Any] | None:
+    """A run's record, None where it cannot be read."""
+    try:
+        record = json.loads(path.read_bytes())
+    except ValueError:
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def _digest(content: bytes) -> str:

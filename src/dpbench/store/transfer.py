@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from dpbench.errors import InvalidStore
-from dpbench.store.schema import SETTING, Row
+from dpbench.store.mixing import Register
+from dpbench.store.schema import ERRORS, SETTING, arrow_schema, each_trial_once
 from dpbench.store.store import Store, write_whole
 
-ERRORS = ("l2", "l1", "linf", "population_l2")
 CANONICAL = (*SETTING, "sample", "trial", *ERRORS, "failure")
 """Columns that depend on what was asked alone: no times, no provenance."""
 FULL = (*CANONICAL, "seed", "private", "seconds", "key", "run")
@@ -22,27 +22,34 @@ FULL = (*CANONICAL, "seed", "private", "seconds", "key", "run")
 def merge(stores: Sequence[Store], out: Store) -> tuple[int, list[str]]:
     """Bring the rows of several stores together; say where their machines or versions differ.
 
-    Rows of one unit with different sources are refused: they are results of different code or data.
+    Rows made by different code or data are refused, even where they belong to different settings.
     """
-    rows: dict[tuple[Any, ...], Row] = {}
-    for store in (*stores, out):
-        for row in store.rows():
-            known = rows.get(row.identity)
-            if known is not None and known.key != row.key:
-                raise InvalidStore(
-                    f"{store.folder} and another store hold {row.algorithm} on {row.dataset} at scale {row.scale} "
-                    f"made by different code or data ({known.key[:8]} and {row.key[:8]}); results are not mixed"
-                )
-            if known is None or (known.failure and not row.failure):
-                rows[row.identity] = row
-    present = {row.identity for row in out.rows()}
-    runs = {run: record for store in stores for run, record in store.runs().items()}
-    for run, record in runs.items():
-        out.record_run(run, record)
-    new = [row for identity, row in rows.items() if identity not in present]
+    held = out.rows()
+    register, rows = Register(), list(held)
+    for place, found in [(out, held), *((store, store.rows()) for store in stores)]:
+        for row in found:
+            differs = register.differs(vars(row))
+            if differs:
+                raise InvalidStore(f"{place.folder} differs from the others in {differs}; results are not mixed")
+        rows += found if place is not out else []
+    known = {(row.identity, row.trials) for row in held}
+    new = [row for row in each_trial_once(rows) if (row.identity, row.trials) not in known]
+    records = {run: record for store in (*stores, out) for run, record in store.runs().items()}
+    for run in records.keys() - out.runs().keys():
+        out.record_run(run, records[run])
+    for store in stores:
+        _copy_answers(store, out)
     if new:
         out.append(sorted(new, key=lambda row: row.identity), "merged")
-    return len(new), _differences(list(runs.values()))
+    return len(new), _differences(list(records.values()))
+
+
+def _copy_answers(store: Store, out: Store) -> None:
+    for path in sorted((store.folder / "answers").glob("*.npy")):
+        target = out.folder / "answers" / path.name
+        if not target.exists():
+            target.parent.mkdir(exist_ok=True)
+            write_whole(target, path.read_bytes())
 
 
 def _differences(records: list[dict[str, Any]]) -> list[str]:
@@ -64,9 +71,7 @@ def trial_rows(store: Store, columns: Sequence[str] = FULL) -> list[dict[str, An
         shared = {name: getattr(row, name) for name in columns if hasattr(row, name)}
         shared["seconds"] = row.seconds / max(row.trials, 1)
         if row.failure:
-            result.append(
-                {**shared, "trial": row.first_trial, "l2": None, "l1": None, "linf": None, "population_l2": None}
-            )
+            result.append({**shared, **dict.fromkeys(ERRORS), "trial": row.first_trial})
         for place in range(row.trials):
             errors = {name: getattr(row, name)[place] for name in ERRORS}
             result.append({**shared, **errors, "trial": row.first_trial + place})
@@ -76,22 +81,33 @@ def trial_rows(store: Store, columns: Sequence[str] = FULL) -> list[dict[str, An
 def export(store: Store, path: Path, *, canonical: bool = False) -> int:
     """Write one row a trial as .csv, .json or .parquet; the number of rows."""
     columns = CANONICAL if canonical else FULL
+    if path.suffix not in {".csv", ".json", ".parquet"}:
+        raise InvalidStore(f"cannot export to {path.name!r}; give a file that ends in .csv, .json or .parquet")
     rows = trial_rows(store, columns)
-    if path.suffix == ".csv":
+    try:
+        write_whole(path, _written(rows, columns, path.suffix))
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InvalidStore(f"cannot write {path}: {reason}; give a file in a folder that exists") from None
+    return len(rows)
+
+
+def _written(rows: list[dict[str, Any]], columns: Sequence[str], suffix: str) -> bytes:
+    """Rows in the form that the ending of a file's name asks for."""
+    if suffix == ".csv":
         text = io.StringIO()
         writer = csv.DictWriter(text, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-        write_whole(path, text.getvalue().encode())
-    elif path.suffix == ".json":
-        write_whole(path, (json.dumps(rows, indent=0) + "\n").encode())
-    elif path.suffix == ".parquet":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        return text.getvalue().encode()
+    if suffix == ".json":
+        return (json.dumps(rows, indent=0) + "\n").encode()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
-        sink = pa.BufferOutputStream()
-        pq.write_table(pa.Table.from_pylist(rows), sink, compression="zstd")
-        write_whole(path, sink.getvalue().to_pybytes())
-    else:
-        raise InvalidStore(f"cannot export to {path.name!r}; give a file that ends in .csv, .json or .parquet")
-    return len(rows)
+    kinds = {column.name: column.type for column in arrow_schema()}
+    kinds |= dict.fromkeys(ERRORS, pa.float64()) | {"trial": pa.int64()}
+    sink = pa.BufferOutputStream()
+    table = pa.Table.from_pylist(rows, schema=pa.schema([(name, kinds[name]) for name in columns]))
+    pq.write_table(table, sink, compression="zstd")
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]

@@ -1,0 +1,118 @@
+"""What the runner itself costs: ``python -m benchmarks.runner``.
+
+Two workers against one on a CPU-bound plan, the share of worker time that goes into the work itself, the runner's own
+time for each unit, and the memory of a worker at 256 x 256. Other load on the machine makes the first two worse: the
+load is printed beside them, and they are for a quiet machine with two cores.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from dpbench.experiment.plan import Plan
+from dpbench.experiment.processes import Processes
+from dpbench.experiment.run import Outcome, execute
+from dpbench.experiment.unit import Unit
+from dpbench.store import Row, Store
+from dpbench.task import RANGE_1D, RANGE_2D
+
+CORE = ["Identity", "Privelet", "H", "Hb", "GreedyH", "Uniform"]
+SPEEDUP, SHARE, COST, MEMORY = 1.8, 0.9, 0.5, 2000
+"""What is promised: times, part of the whole, milliseconds a unit, megabytes."""
+
+
+class Watched(Processes):
+    """Processes whose start-up is timed and whose workers' memory is looked at."""
+
+    def __init__(self, jobs: int, *, looking: bool) -> None:
+        super().__init__(jobs)
+        self.looking = looking
+        self.peak = 0.0
+        self.first = 0.0
+
+    def rows(self, portions: list[list[Unit]]) -> Iterator[Row | None]:
+        """Rows as they come."""
+        begin = time.monotonic()
+        for row in super().rows(portions):
+            if row is not None and not self.first:
+                self.first = time.monotonic() - begin
+            for worker in self._workers if self.looking else ():
+                self.peak = max(self.peak, _peak(worker.process.pid))
+            yield row
+
+
+def _peak(pid: int | None) -> float:
+    """Megabytes that a process has had at most."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        return next(float(line.split()[1]) / 1000 for line in lines if line.startswith("VmHWM"))
+    except (OSError, StopIteration):
+        return 0.0
+
+
+def run(plan: Plan, jobs: int, *, looking: bool = False) -> tuple[Outcome, Watched]:
+    """Run a plan into a new store."""
+    executor = Watched(jobs, looking=looking)
+    with tempfile.TemporaryDirectory(prefix="dpbench-runner-") as folder:
+        outcome = execute(plan.work[0], Store(folder, create=True), executor, plan=plan)
+    if outcome.failures:
+        raise SystemExit(f"a unit failed: {outcome.failures[0].failure}")
+    return outcome, executor
+
+
+def report(name: str, value: float, form: str, promise: float, *, at_least: bool) -> bool:
+    """Print one figure; whether the promise is kept."""
+    kept = value >= promise if at_least else value <= promise
+    load = os.getloadavg()[0]
+    print(
+        f"{name}: {form.format(value)} ({'at least' if at_least else 'at most'} {promise:g}; load {load:.1f})", end=""
+    )
+    print("" if kept else "   NOT KEPT", flush=True)
+    return kept
+
+
+def main() -> int:
+    """All figures; 1 if a promise is broken."""
+    print(f"load before: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores (ours adds up to 2)")
+    shapes = ["bimodal", "power-law", "uniform", "normal"]
+    wide = RANGE_1D.replace(
+        name="runner", datasets=shapes, domains=[4096], scales=[10**3, 10**5, 10**7], samples=25, algorithms=CORE
+    )
+    plan = Plan(name="runner", tasks=(wide,))
+    outcomes = {jobs: run(plan, jobs) for jobs in (1, 2)}
+    (one, _), (two, watched) = outcomes[1], outcomes[2]
+    kept = [report("two workers against one", one.wall / two.wall, "{:.2f} times as fast", SPEEDUP, at_least=True)]
+    busy = (two.algorithm + two.other) / (2 * two.wall)
+    kept.append(report("worker time in the work itself", busy, "{:.1%}", SHARE, at_least=True))
+    print(
+        f"  {two.finished} units; one worker {one.wall:.1f} s, two {two.wall:.1f} s, the first row after "
+        f"{watched.first:.1f} s; algorithms {two.algorithm:.1f} s, data, answers and losses {two.other:.1f} s"
+    )
+    tiny = RANGE_1D.replace(
+        name="tiny", datasets=shapes, domains=[16], scales=[100], samples=1500, trials=1, algorithms=["Identity"]
+    )
+    outcome, watched = run(Plan(name="tiny", tasks=(tiny,)), 1)
+    own = (outcome.wall - watched.first - outcome.algorithm - outcome.other) / outcome.finished * 1000
+    kept.append(report("the runner's own time for a unit", own, "{:.3f} ms", COST, at_least=False))
+    print(f"  {outcome.finished} units of {1000 * (outcome.algorithm + outcome.other) / outcome.finished:.3f} ms")
+    large = RANGE_2D.replace(
+        name="large", datasets=["clusters"], domains=["256x256"], scales=[10**6], samples=1, algorithms=[]
+    )
+    everything = Plan(name="large", tasks=(large,))
+    fitting = {unit.algorithm.name for unit in everything.work[0]}
+    for name, plan_of in (("the core", [name for name in CORE if name in fitting]), ("all", sorted(fitting))):
+        chosen = Plan(name="large", tasks=(large.replace(algorithms=plan_of),))
+        _, watched = run(chosen, 1, looking=True)
+        title = f"memory of a worker at 256x256, 2000 ranges, {name}"
+        kept.append(report(title, watched.peak, "{:.0f} MB", MEMORY, at_least=False))
+    print("all promises kept" if all(kept) else "A PROMISE IS BROKEN")
+    return 0 if all(kept) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

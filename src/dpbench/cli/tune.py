@@ -1,0 +1,113 @@
+"""``dpbench tune``: learn free parameters on synthetic shapes (R_param)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from dpbench.cli.arguments import add_verb
+
+if TYPE_CHECKING:
+    from dpbench.cli.arguments import Subparsers
+
+_ABOUT = """\
+Learn the free parameters of an algorithm as functions of epsilon * scale and the domain, on synthetic power
+laws and normals, never on a dataset of the evaluation. The result is a table that a person can read, with where
+it came from. Training is a run like any other: it goes on where it was interrupted.
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add ``tune``."""
+    parser = add_verb(
+        subparsers,
+        "tune",
+        "learn free parameters on synthetic shapes",
+        _ABOUT,
+        "dpbench tune MWEM --out mwem.json\n"
+        "  dpbench tune mine.py:Mine --grid depth=2,4,8 --domain 1024 --out mine.json",
+    )
+    add = parser.add_argument
+    add("algorithm", metavar="NAME|FILE.py:Class", help="whose parameters")
+    add("--out", required=True, metavar="FILE.json", help="where the table goes")
+    add("--grid", action="append", default=[], metavar="NAME=V,V,...", help="values to try (default: the algorithm's)")
+    add("--domain", action="append", default=[], metavar="N|NxM", help="train here; repeatable (4096 and 128x128)")
+    add("--dataset", action="append", default=[], help=argparse.SUPPRESS)
+    add("--signal", type=float, nargs=2, default=(1.0, 8.0), metavar=("LOW", "HIGH"), help="log10(epsilon*scale) (1 8)")
+    add("--samples", type=int, default=3, metavar="N", help="data vectors for each shape and signal (3)")
+    add("--trials", type=int, default=10, metavar="N", help="runs on each (10)")
+    add("--seed", type=int, default=0, metavar="N", help="seed of the training (0)")
+    add("--store", metavar="DIR", help="where the errors are kept (dpbench-store/tune-NAME)")
+    add("--jobs", type=int, metavar="N", help="worker processes (one for each core)")
+    add("--quiet", action="store_true", help="no progress")
+    parser.set_defaults(run=run_tune)
+
+
+def run_tune(chosen: argparse.Namespace) -> int:
+    """Train and write the table."""
+    from pathlib import Path
+
+    from dpbench.cli.progress import RunProgress
+    from dpbench.experiment.processes import Processes
+    from dpbench.experiment.run import agenda, execute
+    from dpbench.experiment.sources import algorithm_source
+    from dpbench.experiment.tuning import TRAINING_SHAPES, Training, refuse_evaluation_data, signals
+    from dpbench.store import Store
+    from dpbench.store.store import write_whole
+
+    refuse_evaluation_data(chosen.dataset)
+    training = Training.of(
+        chosen.algorithm,
+        grid=_grid(chosen.grid),
+        domains=chosen.domain or ("4096", "128x128"),
+        log10_products=signals(*chosen.signal),
+        samples=chosen.samples,
+        trials=chosen.trials,
+        seed=chosen.seed,
+    )
+    plan = training.plan()
+    store = Store(chosen.store or os.path.join("dpbench-store", plan.name.replace("*", "-star")), create=True)  # noqa: PTH118
+    todo = agenda(plan, store)
+    if todo.missing:
+        executor = Processes(chosen.jobs or os.cpu_count() or 1)
+        with RunProgress(len(todo.missing), quiet=chosen.quiet) as progress:
+            units = training.shared_noise(todo.missing)
+            execute(units, store, executor, plan=plan, measured=todo.measured, on_row=progress)
+    shapes = sorted({name for domain in training.domains for name in TRAINING_SHAPES[domain.ndim]})
+    provenance = {
+        "seed": str(training.seed),
+        "shapes": ", ".join(shapes),
+        "samples": str(training.samples),
+        "trials": str(training.trials),
+        "grid": "; ".join(f"{name}: {values}" for name, values in (_grid(chosen.grid) or training.kind.free).items()),
+        "code": algorithm_source(training.kind),
+        "command": f"dpbench tune {training.kind.name} --seed {training.seed}",
+    }
+    table = training.table(store, provenance)
+    write_whole(Path(chosen.out), table.to_json().encode())
+    sys.stdout.write(f"{len(table.rows)} rows written to {chosen.out}\n")
+    return 0
+
+
+def _grid(written: list[str]) -> dict[str, list[Any]] | None:
+    """``name=1,2,4`` as values; numbers where they are numbers."""
+    from dpbench.errors import InvalidTraining
+
+    grid: dict[str, list[Any]] = {}
+    for each in written:
+        name, equals, values = each.partition("=")
+        if not equals or not name or not values:
+            raise InvalidTraining(f"--grid {each!r} names no values; write for example rounds=4,8,16")
+        grid[name] = [_value(value) for value in values.split(",")]
+    return grid or None
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,43 @@
+"""Results of different code or data never stand side by side in one store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpbench.store.schema import SETTING
+
+SOURCES = {
+    "algorithm_source": (("algorithm", "variant"), "the code of {algorithm}"),
+    "dataset_source": (("dataset",), "the dataset {dataset}"),
+    "generator_source": ((), "the code that makes data vectors and errors"),
+}
+"""What a row was made with: the columns that name it, and the same in words."""
+
+IDENTITY = (*SETTING, "sample", "seed")
+
+
+class Register:
+    """What the rows seen so far were made with."""
+
+    def __init__(self) -> None:
+        self._sources: dict[tuple[Any, ...], str] = {}
+        self._keys: dict[tuple[Any, ...], str] = {}
+
+    def differs(self, row: Mapping[str, Any]) -> str:
+        """What a row was made with that earlier rows were not, in words; empty, and remembered, where nothing differs.
+
+        Failed rows hold no result that could be mixed: an algorithm may be repaired and go on in the same store.
+        """
+        if row["failure"]:
+            return ""
+        for source, (names, words) in SOURCES.items():
+            known = self._sources.setdefault((source, *(row[name] for name in names)), row[source])
+            if known != row[source]:
+                return f"{words.format(**row)} ({known[:8]} then, {row[source][:8]} now)"
+        known = self._keys.setdefault(tuple(row[name] for name in IDENTITY), row["key"])
+        if known != row["key"]:
+            return (
+                f"the file of the workload {row['workload']}, or the share of epsilon that buys the scale (rho_total)"
+            )
+        return ""

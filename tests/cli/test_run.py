@@ -1,0 +1,266 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chaos.small import canonical, plan_file
+from dpbench.cli import main
+from dpbench.cli.progress import RunProgress, duration
+from dpbench.store import Store
+
+SLEEPER = '''
+from dataclasses import dataclass
+import time
+import dpbench as dpb
+from dpbench.linear.cells import Cells
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sleeper(dpb.Algorithm):
+    """Identity after a pause."""
+
+    name = "Sleeper"
+
+    def estimate(self, data, workload):
+        time.sleep({seconds})
+        return data.laplace(Cells(data.domain), data.epsilon, "cells")
+'''
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch):
+    """A small plan in an empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return plan_file(tmp_path)
+
+
+def run(*words):
+    return main(["run", *words, "--jobs", "0"])
+
+
+def test_a_dry_run_counts_and_writes_nothing(plan, capsys, tmp_path):
+    """Settings, units, trials, what is done and an estimate of the time; no folder is made."""
+    assert run(plan, "--dry-run", "--quiet") == 0
+    told = capsys.readouterr().out
+    assert "small: 12 settings, 24 units, 72 trials; 0 units are done; 24 units, 72 trials to run, about 0 s" in told
+    assert os.listdir(tmp_path) == ["small.toml"]  # noqa: PTH208
+    assert run(plan, "--quiet", "--algorithm", "Hb", "--store", "s") == 0
+    capsys.readouterr()
+    assert run(plan, "--dry-run", "--store", "s") == 0
+    assert "8 units are done; 16 units, 48 trials to run" in capsys.readouterr().out
+
+
+def test_a_run_goes_into_a_folder_named_after_the_plan(plan, capsys):
+    """Results lie in dpbench-store/PLAN, tables go to stdout, progress to stderr."""
+    assert run(plan) == 0
+    told = capsys.readouterr()
+    assert len(Store("dpbench-store/small").rows()) == 24
+    assert "Prefix on 64, epsilon 0.1" in told.out
+    assert "24/24 units" in told.err
+    assert "store: dpbench-store/small" in told.err
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"), [("../../out", "out"), ("/etc/x", "etc-x"), ("Größe ☃", "Größe"), ("..", "plan")]
+)
+def test_a_plan_cannot_choose_a_folder_elsewhere(name, folder, plan, tmp_path, capsys):
+    """Whatever a plan calls itself, the default store is inside the current folder."""
+    path = Path(plan)
+    path.write_text(f"name = '{name}'\n" + path.read_text())
+    assert run(str(path), "--dry-run") == 0
+    assert f"store: dpbench-store/{folder}\n" in capsys.readouterr().out
+
+
+def test_a_second_run_has_nothing_to_do(plan, capsys):
+    """Finished settings are recognised; the tables are printed all the same."""
+    run(plan, "--quiet")
+    first = capsys.readouterr().out
+    assert run(plan) == 0
+    told = capsys.readouterr()
+    assert told.out == first
+    assert "24 units are done; 0 units, 0 trials to run" in told.err
+    assert len(Store("dpbench-store/small").runs()) == 1
+
+
+def test_quiet_is_quiet(plan, capsys):
+    """Nothing but the tables."""
+    assert run(plan, "--quiet") == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_skipped_combinations_are_listed(plan, capsys, tmp_path):
+    """With their reasons, without making a store, and also where nothing can run."""
+    assert run(plan, "--list-skipped", "--algorithm", "QuadTree") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [
+        f"QuadTree on {name} at 64: QuadTree runs on 2-D domains; 64 has 1 axes" for name in ("bimodal", "power-law")
+    ]
+    assert os.listdir(tmp_path) == ["small.toml"]  # noqa: PTH208
+    assert run(plan, "--dry-run", "--algorithm", "QuadTree", "--algorithm", "Hb") == 0
+    assert "2 combinations cannot run (--list-skipped)" in capsys.readouterr().out
+
+
+def test_somebodys_own_algorithm_and_data_join(plan, tmp_path, capsys):
+    """--with adds a class from a file, --algorithm narrows to one, --dataset takes a file."""
+    (tmp_path / "sleeper.py").write_text(SLEEPER.format(seconds=0))
+    np.save(tmp_path / "own.npy", np.arange(64))
+    assert run(plan, "--with", "sleeper.py:Sleeper", "--dataset", "own.npy", "--quiet", "--store", "a") == 0
+    rows = Store("a").rows()
+    assert {row.algorithm for row in rows} == {"Identity", "Hb", "Uniform", "Sleeper"}
+    assert {row.dataset for row in rows} == {"own"}
+    assert run(plan, "--algorithm", "sleeper.py:Sleeper", "--quiet", "--store", "b") == 0
+    assert {row.algorithm for row in Store("b").rows()} == {"Sleeper"}
+
+
+def test_a_failed_unit_is_told_and_gives_exit_code_1(plan, tmp_path, capsys):
+    """Also when the next run finds it failed; the rest has its table."""
+    (tmp_path / "bad.py").write_text(SLEEPER.format(seconds="'x'"))
+    assert run(plan, "--with", "bad.py:Sleeper", "--quiet") == 1
+    told = capsys.readouterr()
+    assert "failed 8 times: Sleeper: TypeError" in told.err
+    assert "Identity" in told.out
+    assert run(plan, "--with", "bad.py:Sleeper") == 1
+    assert "8 failed before (--retry-failed)" in capsys.readouterr().err
+    assert run(plan, "--with", "bad.py:Sleeper", "--retry-failed", "--quiet") == 1
+    assert Store("dpbench-store/small").table().num_rows == 40
+
+
+def test_a_single_trial_can_be_run(plan, capsys):
+    """One trial has a mean error, and no star."""
+    assert run(plan, "--quiet", "--samples", "1", "--trials", "1") == 0
+    assert "*10" not in capsys.readouterr().out
+
+
+def test_kept_answers_lie_in_the_store(plan, capsys):
+    """--keep-answers keeps every trial's answers by key; the canonical export is the same without."""
+    assert run(plan, "--quiet", "--keep-answers", "--store", "with") == 0
+    assert run(plan, "--quiet", "--store", "without") == 0
+    store = Store("with")
+    assert all(store.answers(row).shape == (3, 64) for row in store.rows())
+    assert canonical("with") == canonical("without")
+    assert not Path("without/answers").exists()
+
+
+def test_damage_is_put_aside_and_run_again(plan, capsys):
+    """A damaged shard is named, kept under another name, and its settings come back."""
+    run(plan, "--quiet")
+    whole = canonical("dpbench-store/small")
+    (shard,) = Store("dpbench-store/small").shards()
+    shard.write_bytes(shard.read_bytes()[:100])
+    capsys.readouterr()
+    assert main(["store", "verify", "dpbench-store/small"]) == 1
+    assert main(["store", "export", "dpbench-store/small", "--out", "x.csv"]) == 2
+    assert "damaged" in capsys.readouterr().err
+    assert run(plan, "--quiet") == 0
+    assert f"put aside as {shard.stem}.damaged" in capsys.readouterr().err
+    assert canonical("dpbench-store/small") == whole
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        (["nowhere.toml"], "cannot read the task in nowhere.toml"),
+        (["deno"], "did you mean demo"),
+        (["small.toml", "--algorithm", "Identidy"], "did you mean Identity"),
+        (["small.toml", "--dataset", "nowhere.csv"], "nowhere.csv"),
+        (["small.toml", "--dataset", "MEDCOST", "--domain", "1024"], "dpbench data pull"),
+        (["small.toml", "--domain", "8x"], "8x"),
+        (["small.toml", "--scale", "-5"], "-5"),
+        (["small.toml", "--epsilon", "nan"], "nan"),
+        (["small.toml", "--samples", "0"], "samples"),
+        (["small.toml", "--timeout", "0"], "--timeout"),
+        (["small.toml", "--memory", "-1"], "--memory"),
+        (["small.toml", "--store", "small.toml"], "is not a store"),
+        (["small.toml", "--store", "small.toml/x"], "small.toml/x"),
+        (["small.toml", "--store", "."], "is not a store"),
+        (["small.toml", "--store", "/proc/nothing"], "/proc/nothing"),
+        (["small.toml", "--with", "nowhere.py:Mine"], "there is no file"),
+        (["small.toml", "--algorithm", "QuadTree"], "nothing that can run"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_no_store(words, cause, plan, tmp_path, capsys, monkeypatch):
+    """Exit code 2, what is wrong and what to do; nothing is written."""
+    monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
+    monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path / "cache")
+    assert run(*words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("dpbench: ")
+    assert cause in error
+    assert error.count("\n") == 1
+    assert os.listdir(tmp_path) == ["small.toml"]  # noqa: PTH208
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "x", "1/", "/2", "-1/2"])
+def test_a_part_of_a_whole_is_written_i_of_k(text, plan, capsys):
+    """--shard takes 1/3, 2/3 and 3/3."""
+    with pytest.raises(SystemExit) as ended:
+        run(plan, f"--shard={text}")
+    assert ended.value.code == 2
+    assert "write for example 1/4" in capsys.readouterr().err
+
+
+def test_dask_that_is_not_there_is_told(plan, capsys, monkeypatch):
+    """Without the extra, --dask says what to install."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert main(["run", plan, "--dask", "local", "--quiet"]) == 2
+    assert "dpbench-range[cluster]" in capsys.readouterr().err
+
+
+def test_progress_without_a_terminal_is_plain_lines(capsys, monkeypatch):
+    """A line now and then with counts, rate, what is left and when it ends; none when quiet."""
+    from store.rows import make
+
+    monkeypatch.setattr("dpbench.cli.progress.EVERY", 0.0)
+    with RunProgress(3, quiet=False) as progress:
+        progress(make())
+        progress(make(failure="it broke"))
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split(" a second")[0].rsplit(",", 1)[0] for line in lines] == [
+        "1/3 units",
+        "2/3 units, 1 failed",
+        "2/3 units, 1 failed",
+    ]
+    assert all("left, done at" in line and "\x1b" not in line for line in lines)
+    with RunProgress(3, quiet=True) as progress:
+        progress(make())
+    with RunProgress(0, quiet=False):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+def test_times_are_readable():
+    """Seconds, minutes, hours."""
+    assert [duration(seconds) for seconds in (3.2, 89, 600, 7200)] == ["3 s", "89 s", "10 min", "2.0 h"]
+
+
+def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(plan, tmp_path):
+    """SIGINT to a real run with a worker that hangs: exit code 130 soon, rows kept, no process left."""
+    hanging = f"600 if __import__('os').path.exists({str(tmp_path / 'hang')!r}) else 0.3"
+    (tmp_path / "sleeper.py").write_text(SLEEPER.format(seconds=hanging))
+    command = [sys.executable, "-m", "dpbench.cli", "run", plan, "--with", "sleeper.py:Sleeper", "--jobs", "2"]
+    terminal = {"start_new_session": True, "preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=tmp_path, **terminal) as process:
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.glob("dpbench-store/small/shards/*.parquet")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        (tmp_path / "hang").touch()
+        time.sleep(0.5)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        workers = [child for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
+        said = process.stderr.read()
+        assert process.wait(20) == 130
+    assert "everything finished is stored: run the same command to go on" in said
+    assert "Traceback" not in said
+    assert said.endswith("dpbench: interrupted\n")
+    assert len(workers) == 2
+    assert not [worker for worker in workers if Path(f"/proc/{worker}").exists()]
+    kept = len(Store(tmp_path / "dpbench-store/small").rows())
+    assert kept >= 1
+    assert run(plan, "--quiet") == 0
+    assert sum(row.algorithm != "Sleeper" for row in Store(tmp_path / "dpbench-store/small").rows()) == 24
