@@ -216,9 +216,9 @@ class Algorithm:
                 f"the counts have shape {domain} and the workload is over {workload.domain}; give both the same domain"
             )
 
-    def supports(self, domain: Domain) -> bool:
+    def supports(self, domain: DomainLike) -> bool:
         """Whether the algorithm can run on a domain."""
-        return self.dimensions is None or domain.ndim in self.dimensions
+        return self.dimensions is None or Domain.of(domain).ndim in self.dimensions
 
     def prepare(self, workload: Workload) -> None:
         """Compute and keep what depends on the workload and its domain alone; nothing for most algorithms."""
