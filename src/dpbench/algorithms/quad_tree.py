@@ -50,8 +50,9 @@ class QuadTree(Algorithm):
     The domain is padded with zeros to a square whose side is a power of two (an axis of one cell stays as it is and
     is not cut), and cut into quadrants down to single cells, or to ``height`` cuts where that is less: then a leaf is a
     block, and its count is spread evenly over those of its cells that are in the domain. So on domains of up to
-    2^height cells a side, 1024 by default, the error does not depend on the data, :meth:`expected_error` knows it, and it goes to 0 as epsilon grows; on
-    larger ones a bias stays. ``data_dependent`` is what the paper's Table 1 says; ``consistent`` is said of the former.
+    2^height cells a side, 1024 by default, the error does not depend on the data, :meth:`expected_error` knows it, and
+    it goes to 0 as epsilon grows; on larger ones a bias stays. ``data_dependent`` is what the paper's Table 1 says;
+    ``consistent`` is said of the former.
 
     The publication also prunes the tree below small noisy counts; neither the paper nor its authors' code does. The
     authors' code has no limit of height, and its upward pass weighs a node against its children's own counts where
