@@ -222,8 +222,8 @@ def _print(result: SummaryTable) -> None:
     from rich.text import Text
 
     number = len(result.datasets)
-    title = Text(f"{result.title}: scaled error, mean over {number} dataset{'s' * (number != 1)}", style="italic")
-    table = Table(title=title, title_justify="left", box=None)
+    title = f"{result.title}: scaled error, mean over {number} dataset{'s' * (number != 1)}"
+    table = Table(box=None, pad_edge=False)
     table.add_column("algorithm")
     for scale in result.scales:
         table.add_column(f"scale {scale:.0e}".replace("e+0", "e"), justify="right")
@@ -235,6 +235,7 @@ def _print(result: SummaryTable) -> None:
             cells.append(Text("-" if error is None else f"{error:.2e} " + (f"*{wins:2d}" if wins else "   ")))
         table.add_row(Text(name), *cells)
     console = Console(width=None if sys.stdout.isatty() else 200)
+    console.print(Text(title, style="bold"), soft_wrap=True)
     console.print(table)
     console.print(
         f"* competitive (lowest mean error, or not significantly above it) on so many of the {number} datasets\n",
