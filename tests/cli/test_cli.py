@@ -136,7 +136,7 @@ def test_the_demo_prints_tables(capsys, monkeypatch, tmp_path):
     chosen = [word for name in names for word in ("--algorithm", name)]
     assert main(["run", "demo", *chosen, "--samples", "1", "--trials", "2", "--quiet", "--jobs", "0"]) == 0
     text = capsys.readouterr().out
-    assert all(text.count(f"\n {name} ") == 2 for name in names)
+    assert all(text.count(f"\n{name} ") == 2 for name in names)
     assert "*" in text
     assert (tmp_path / "dpbench-store" / "demo" / "store.json").exists()
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
+import selectors
 import signal
 import time
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 
 from dpbench.errors import RunStopped
@@ -18,7 +18,15 @@ from dpbench.experiment.unit import Unit
 from dpbench.experiment.worker import work
 from dpbench.store.schema import Row
 
-ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+ENVIRONMENT = {
+    **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"),
+    # glibc keeps what a unit has freed for the next: giving pages back and asking again took a tenth of the time
+    "MALLOC_TRIM_THRESHOLD_": str(256 * 2**20),
+    "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
+}
+"""What workers find in their environment: a thread each, and memory that stays theirs."""
+TICK = 0.5
+"""Seconds between two looks at workers that say nothing."""
 KILLS = 2
 """A unit that has killed so many workers is recorded as failed."""
 STILLBORN = 3
@@ -31,8 +39,8 @@ class _Worker:
     connection: Connection
     waiting: deque[Unit] = field(default_factory=deque)
     """Units of its portion that have no row yet, the one under way first."""
-    started: float | None = None
-    """When the unit under way began."""
+    started: float = 0.0
+    """When the unit under way began: with the portion, or with the row before."""
     ready: bool = False
     """Whether it has asked for work."""
     overdue: Unit | None = None
@@ -52,28 +60,34 @@ class Processes:
         self.memory = memory
         self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
+        self._selector: selectors.BaseSelector = selectors.DefaultSelector()
         self._kills: Counter[tuple[str, int]] = Counter()
         self._stillborn = 0
 
     def rows(self, portions: list[list[Unit]]) -> Iterator[Row | None]:
         """Rows of all units, in the order in which they finish; None now and then while nothing comes."""
         queue = deque(portions)
-        pinned = {name: os.environ.get(name) for name in ONE_THREAD}
-        os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+        before = {name: os.environ.get(name) for name in ENVIRONMENT}
+        os.environ.update(ENVIRONMENT)
+        looked = time.monotonic()
+        self._selector = selectors.DefaultSelector()
         try:
             for _ in range(min(self.jobs, len(queue))):
-                self._workers.append(self._start())
+                self._start()
             while self._workers:
-                ready = wait([worker.connection for worker in self._workers], timeout=0.5)
-                for worker in list(self._workers):
+                for key, _ in self._selector.select(TICK):
+                    yield from self._hear(key.data, queue)
+                if time.monotonic() - looked >= TICK:
+                    looked = time.monotonic()
+                    self._end_overdue()
                     # a dead worker's pipe may stay open without a word: a child of it may hold the other end
-                    if worker.connection in ready or not worker.process.is_alive():
-                        yield from self._hear(worker, queue)
-                self._end_overdue()
-                yield None
+                    for worker in [each for each in self._workers if not each.process.is_alive()]:
+                        yield from self._hear(worker, queue, ended=True)
+                    yield None
         finally:
             self.stop()
-            for name, value in pinned.items():
+            self._selector.close()
+            for name, value in before.items():
                 if value is None:
                     os.environ.pop(name, None)
                 else:
@@ -83,51 +97,53 @@ class Processes:
         """End every worker at once; units under way are dropped."""
         for worker in self._workers:
             worker.process.kill()
-        for worker in self._workers:
-            worker.process.join()
-            worker.connection.close()
-        self._workers.clear()
+        for worker in list(self._workers):
+            self._part_with(worker)
 
-    def _start(self) -> _Worker:
+    def _start(self) -> None:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=work, args=(theirs, self.memory, os.getpid()), daemon=True)
         process.start()
         theirs.close()
-        return _Worker(process, ours)
+        worker = _Worker(process, ours)
+        self._workers.append(worker)
+        self._selector.register(ours, selectors.EVENT_READ, worker)
 
-    def _hear(self, worker: _Worker, queue: deque[list[Unit]]) -> Iterator[Row]:
+    def _hear(self, worker: _Worker, queue: deque[list[Unit]], *, ended: bool = False) -> Iterator[Row]:
         """Take everything that a worker has sent; bury it if it has ended."""
-        ended = not worker.process.is_alive()  # asked first: what it sent before its end is then in the pipe
         try:
             while worker.connection.poll():
-                kind, content = worker.connection.recv()
-                if kind == "start":
-                    worker.started = time.monotonic()
-                elif kind == "row":
+                content = worker.connection.recv()
+                if isinstance(content, RunStopped):
+                    raise content
+                worker.started = time.monotonic()
+                if isinstance(content, Row):
                     worker.waiting.popleft()
-                    worker.started = None
                     yield content
-                elif kind == "stop":
-                    raise RunStopped(content)
-                elif queue:
-                    worker.ready, self._stillborn = True, 0
-                    portion = queue.popleft()
-                    worker.waiting.extend(portion)
-                    worker.connection.send(portion)
                 else:
-                    self._part_with(worker)
+                    worker.ready, self._stillborn = True, 0
+                if not worker.waiting and not self._feed(worker, queue):
                     return
         except (EOFError, OSError):
             ended = True
         if ended:
             yield from self._bury(worker, queue)
 
+    def _feed(self, worker: _Worker, queue: deque[list[Unit]]) -> bool:
+        """Give an idle worker its next portion, or let it go where there is none; whether it has work."""
+        if queue:
+            worker.waiting.extend(queue.popleft())
+            worker.connection.send(list(worker.waiting))
+            return True
+        worker.process.kill()  # it has nothing left to do, and a clean end takes a while
+        self._part_with(worker)
+        return False
+
     def _part_with(self, worker: _Worker) -> int:
         """End a worker, whatever state it is in; its exit code."""
         self._workers.remove(worker)
-        with contextlib.suppress(OSError):
-            worker.connection.send(None)
-        worker.process.join(1)
+        self._selector.unregister(worker.connection)
+        worker.process.join(1)  # a worker that has closed its pipe is about to end by itself
         worker.process.kill()
         worker.process.join()
         worker.connection.close()
@@ -139,7 +155,7 @@ class Processes:
             return
         now = time.monotonic()
         for worker in self._workers:
-            if worker.overdue is None and worker.started is not None and now - worker.started > self.timeout:
+            if worker.waiting and worker.overdue is None and now - worker.started > self.timeout:
                 worker.overdue = worker.waiting[0]
                 worker.process.kill()
 
@@ -152,18 +168,17 @@ class Processes:
                 f"{self._stillborn} workers ended before they were ready ({_how(code)}); everything stored is kept: "
                 f"look for the reason with --jobs 0, or give workers more --memory"
             )
-        rest = list(worker.waiting)
-        if rest and worker.started is not None:
-            culprit, *rest = rest
+        if worker.waiting:
+            culprit, *rest = worker.waiting
             verdict = self._verdict(worker, culprit, code)
             if verdict:
                 yield culprit.row(failure=verdict)
             else:
                 queue.appendleft([culprit])
-        if rest:
-            queue.appendleft(rest)
+            if rest:
+                queue.appendleft(rest)
         if queue:
-            self._workers.append(self._start())
+            self._start()
 
     def _verdict(self, worker: _Worker, culprit: Unit, code: int) -> str:
         """Why the unit that a worker died of counts as failed; empty where it is tried again."""

@@ -19,7 +19,7 @@ _PARENT_DEATH_SIGNAL = 1
 
 
 def work(connection: Connection, memory: int | None, parent: int) -> None:
-    """Serve until the pipe closes or None arrives."""
+    """Serve until the pipe closes, or somebody ends the process."""
     _die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     _silence()
@@ -28,17 +28,14 @@ def work(connection: Connection, memory: int | None, parent: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     bench = Bench()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        connection.send(("ready", None))
-        while (portion := connection.recv()) is not None:
-            for unit in portion:
-                connection.send(("start", unit.key))
+        connection.send("ready")
+        while True:
+            for unit in connection.recv():
                 try:
-                    row = bench.run(unit)
+                    connection.send(bench.run(unit))
                 except RunStopped as error:
-                    connection.send(("stop", str(error)))
+                    connection.send(error)
                     return
-                connection.send(("row", row))
-            connection.send(("idle", None))
 
 
 def _die_with(parent: int) -> None:
