@@ -110,9 +110,9 @@ class Processes:
         self._selector.register(ours, selectors.EVENT_READ, worker)
 
     def _hear(self, worker: _Worker, queue: deque[list[Unit]], *, ended: bool = False) -> Iterator[Row]:
-        """Take everything that a worker has sent; bury it if it has ended."""
+        """Take what a worker has sent, everything if it has ended; then bury it."""
         try:
-            while worker.connection.poll():
+            while not ended or worker.connection.poll():
                 content = worker.connection.recv()
                 if isinstance(content, RunStopped):
                     raise content
@@ -122,22 +122,22 @@ class Processes:
                     yield content
                 else:
                     worker.ready, self._stillborn = True, 0
-                if not worker.waiting and not self._feed(worker, queue):
+                if not ended:
+                    if not worker.waiting:
+                        self._feed(worker, queue)
                     return
         except (EOFError, OSError):
-            ended = True
-        if ended:
-            yield from self._bury(worker, queue)
+            pass  # the other end of the pipe is closed: the worker has ended
+        yield from self._bury(worker, queue)
 
-    def _feed(self, worker: _Worker, queue: deque[list[Unit]]) -> bool:
-        """Give an idle worker its next portion, or let it go where there is none; whether it has work."""
+    def _feed(self, worker: _Worker, queue: deque[list[Unit]]) -> None:
+        """Give an idle worker its next portion, or let it go where there is none."""
         if queue:
             worker.waiting.extend(queue.popleft())
             worker.connection.send(list(worker.waiting))
-            return True
-        worker.process.kill()  # it has nothing left to do, and a clean end takes a while
-        self._part_with(worker)
-        return False
+        else:
+            worker.process.kill()  # it has nothing left to do, and a clean end takes a while
+            self._part_with(worker)
 
     def _part_with(self, worker: _Worker) -> int:
         """End a worker, whatever state it is in; its exit code."""
