@@ -33,7 +33,7 @@ def load_class(reference: str) -> type[Algorithm]:
     sys.modules[module_name] = module  # dataclasses look their module up there
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[module_name]
         raise InvalidInput(f"{path_text} cannot be imported: {type(error).__name__}: {error}") from error
     found = {name: value for name, value in vars(module).items() if isinstance(value, type)}

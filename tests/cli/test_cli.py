@@ -161,3 +161,11 @@ def test_the_command_is_installed():
         [sys.executable, "-m", "dpbench.cli", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith("dpbench 0.")
+
+
+def test_a_file_that_exits_is_told(tmp_path, capsys):
+    """A plug-in that ends Python while it is imported is bad input, not a silent success."""
+    gone = tmp_path / "gone.py"
+    gone.write_text("import sys\nsys.exit(0)\n")
+    assert main(["check", f"{gone}:Mine"]) == 2
+    assert "SystemExit" in capsys.readouterr().err
