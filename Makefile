@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test test-slow lint types bench lock clean
+.PHONY: setup demo test test-slow lint types bench tables lock clean
 
 setup: $(READY)
 
@@ -35,6 +35,12 @@ types: setup
 
 bench: setup
 	@$(BIN)/python -m benchmarks.speed
+
+TRAINED := src/dpbench/repair/trained
+DOMAINS := --domain 256 --domain 4096 --domain 32x32 --domain 128x128
+tables: setup
+	@$(BIN)/dpbench tune AHP $(DOMAINS) --trials 10 --out $(TRAINED)/ahp.json
+	@$(BIN)/dpbench tune MWEM $(DOMAINS) --signal 1 7 --trials 3 --out $(TRAINED)/mwem.json
 
 lock: setup
 	@$(BIN)/python -m pip install --quiet pip-tools

@@ -120,6 +120,11 @@ class Algorithm:
         return True
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """Files that results depend on beside the code, such as a table of parameters."""
+        return ()
+
+    @property
     def is_private(self) -> bool:
         """Whether this form is epsilon-differentially private for adding or removing one record."""
         return self.variant == "private" or not self.not_private

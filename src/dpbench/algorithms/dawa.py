@@ -5,11 +5,12 @@ Li, Hay, Miklau. A data- and workload-aware algorithm for range queries under di
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import log, log1p, log2
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,6 +137,7 @@ class DAWA(Algorithm):
         "its partition step leaves single cells without noise, clamps costs at 0 and uses half of the noise that "
         "its argument needs, so its loss adds up over all buckets that hold a record"
     )
+    free: ClassVar[Mapping[str, tuple[float, ...]]] = {"rho": (0.25, 0.1, 0.5, 0.05, 0.7, 0.02, 0.8, 0.9)}
 
     rho: float = 0.25
     """Share of epsilon that chooses the buckets."""

@@ -7,10 +7,12 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from dpbench import __version__
 from dpbench.cli.arguments import add_verb
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
+    from dpbench.experiment.tuning import Training
 
 _ABOUT = """\
 Learn the free parameters of an algorithm as functions of epsilon * scale and the domain, on synthetic power
@@ -83,12 +85,24 @@ def run_tune(chosen: argparse.Namespace) -> int:
         "trials": str(training.trials),
         "grid": "; ".join(f"{name}: {values}" for name, values in (_grid(chosen.grid) or training.kind.free).items()),
         "code": algorithm_source(training.kind),
-        "command": f"dpbench tune {training.kind.name} --seed {training.seed}",
+        "version": __version__,
+        "command": _command(training, chosen),
     }
     table = training.table(store, provenance)
     write_whole(Path(chosen.out), table.to_json().encode())
     sys.stdout.write(f"{len(table.rows)} rows written to {chosen.out}\n")
     return 0
+
+
+def _command(training: Training, chosen: argparse.Namespace) -> str:
+    """What to type to get the same table again, wherever files lie."""
+    domains = " ".join(f"--domain {domain}" for domain in training.domains)
+    grid = "".join(f" --grid {each}" for each in chosen.grid)
+    low, high = chosen.signal
+    return (
+        f"dpbench tune {training.kind.name}{grid} {domains} --signal {low:g} {high:g} "
+        f"--samples {training.samples} --trials {training.trials} --seed {training.seed}"
+    )
 
 
 def _grid(written: list[str]) -> dict[str, list[Any]] | None:

@@ -125,7 +125,8 @@ def candidate(part: AlgorithmPart) -> Candidate:
             raise InvalidPlan(f"{part.name} is named {kind.name}, as one in the catalogue is; give the class another")
     named = replace(part, name=kind.name)
     try:
-        return Candidate(named, reference, build_algorithm(part.name, named), algorithm_source(kind))
+        algorithm = build_algorithm(part.name, named)
+        return Candidate(named, reference, algorithm, algorithm_source(kind, algorithm.files))
     except DPBenchError:
         raise
     except Exception as error:

@@ -17,9 +17,11 @@ from pathlib import Path
 GENERATOR_MODULES = ("dpbench.experiment.vectors", "dpbench.generator", "dpbench.workloads")
 
 
-def algorithm_source(kind: type) -> str:
-    """Hash of an algorithm's code and of everything of ours, or of its package, that it uses."""
-    return _hash_from([sys.modules[kind.__module__].__file__ or ""], {"dpbench", kind.__module__.split(".")[0]})
+def algorithm_source(kind: type, files: Iterable[str] = ()) -> str:
+    """Hash of an algorithm's code, of everything of ours, or of its package, that it uses, and of its files."""
+    code = _hash_from([sys.modules[kind.__module__].__file__ or ""], {"dpbench", kind.__module__.split(".")[0]})
+    contents = [sha256(Path(path).read_bytes()).hexdigest() for path in files]
+    return sha256("".join([code, *contents]).encode()).hexdigest()[:16] if contents else code
 
 
 @lru_cache(maxsize=1)

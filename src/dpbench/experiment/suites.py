@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from dpbench.errors import DPBenchError, InvalidPlan, UnknownName
 from dpbench.experiment import source_data
 from dpbench.experiment.plan import Plan, candidate
+from dpbench.plugins import find
 from dpbench.task import RANGE_1D, RANGE_2D, Task
 from dpbench.task_file import key_line
+from dpbench.task_parts import AlgorithmPart
 
 DEMO_SCALES = (10**3, 10**5, 10**7)
 
@@ -56,6 +59,16 @@ def _paper_2d() -> tuple[Task, ...]:
     return (RANGE_2D.replace(name="paper-2d", algorithms=()),)
 
 
+def _parameters() -> tuple[Task, ...]:
+    kinds = [find(name) for name in ("AHP", "DAWA", "MWEM")]
+    parts = [
+        AlgorithmPart(kind.name, "published", parameters=tuple(sorted(zip(kind.free, values, strict=True))))
+        for kind in kinds
+        for values in product(*kind.free.values())
+    ]
+    return (RANGE_1D.replace(name="parameters", domains="4096", samples=2, trials=5, algorithms=parts),)
+
+
 SUITES = {
     suite.name: suite
     for suite in (
@@ -64,6 +77,7 @@ SUITES = {
         Suite("paper-1d", "18 histograms, domains 256 to 4096, scales 10^3 to 10^8, Prefix", _paper_1d),
         Suite("paper-2d", "9 histograms, domains 32x32 to 256x256, scales 10^3 to 10^8, 2000 random ranges", _paper_2d),
         Suite("paper", "paper-1d and paper-2d", lambda: _paper_1d() + _paper_2d()),
+        Suite("parameters", "AHP, DAWA and MWEM with every value of their free parameters (finding 6)", _parameters),
     )
 }
 

@@ -1,0 +1,182 @@
+"""``dpbench repair``: what the paper's repair functions do to error."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from dpbench.cli.arguments import add_verb
+
+if TYPE_CHECKING:
+    from dpbench.cli.arguments import Subparsers
+    from dpbench.experiment.side_information import ShareChoice, SidePrice
+    from dpbench.repair.evidence import RoundsRatio, TuningSpread
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add ``repair`` with its commands."""
+    parser = add_verb(
+        subparsers,
+        "repair",
+        "what repairs do to error: a bought scale, trained parameters",
+        "An algorithm that is told the scale, or tuned on the data, is not private end to end. These commands show\n"
+        "what it costs, or gains, to repair it. `dpbench tune` does the training.",
+        "dpbench repair side UGrid AGrid",
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_side(commands)
+    _add_findings(commands)
+
+
+def _add_side(commands: Subparsers) -> None:
+    side = add_verb(
+        commands,
+        "side",
+        "error with the scale for free and with the scale bought",
+        "Run algorithms with the scale public and with a noisy scale bought by a share of epsilon, on the same data\n"
+        "vectors, and show both errors by scale. With several shares (--sweep) it shows which share serves best.\n"
+        "It runs on synthetic shapes unless datasets are named, and goes on where it was interrupted.",
+        "dpbench repair side                                 MWEM, UGrid, AGrid and SF at a share of 0.05\n"
+        "  dpbench repair side MWEM --sweep                    the sweep of rho_total\n"
+        "  dpbench repair side mine.py:Mine --share 0.02 --domain 4096 --dataset MEDCOST",
+    )
+    add = side.add_argument
+    add("algorithms", nargs="*", metavar="NAME|FILE.py:Class", help="who (MWEM UGrid AGrid SF)")
+    add("--share", type=float, action="append", default=[], metavar="S", help="share that buys the scale (0.05)")
+    add("--sweep", action="store_true", help="shares 0.01 0.02 0.05 0.1 0.2 0.5")
+    add("--dataset", action="append", default=[], metavar="NAME|FILE", help="on this; repeatable (synthetic shapes)")
+    add("--domain", action="append", default=[], metavar="N|NxM", help="on this; repeatable (1024 and 64x64)")
+    add("--scale", type=float, action="append", default=[], metavar="N", help="at this; repeatable (10^3 ... 10^8)")
+    add("--samples", type=int, default=3, metavar="N", help="data vectors for each dataset and scale (3)")
+    add("--trials", type=int, default=10, metavar="N", help="runs on each (10)")
+    add("--seed", type=int, default=0, metavar="N", help="seed (0)")
+    add("--store", metavar="DIR", help="where the errors are kept (dpbench-store/side-information)")
+    add("--jobs", type=int, metavar="N", help="worker processes (one for each core)")
+    add("--json", action="store_true", help="write JSON")
+    add("--quiet", action="store_true", help="no progress")
+    side.set_defaults(run=run_side)
+
+
+def _add_findings(commands: Subparsers) -> None:
+    findings = add_verb(
+        commands,
+        "findings",
+        "the paper's findings 6 and 7, from a store",
+        "Finding 6: how much worse an algorithm does with parameters that are the best somewhere else (the suite\n"
+        "`parameters` makes such a store). Finding 7: the error of MWEM over that of MWEM* by scale.",
+        "dpbench run parameters --store tuned\n  dpbench repair findings tuned --json",
+    )
+    findings.add_argument("store", metavar="STORE")
+    findings.add_argument("--dataset", default="MEDCOST", help="where finding 6 is measured (MEDCOST)")
+    findings.add_argument("--scale", type=float, default=1e5, metavar="N", help="and at which scale (10^5)")
+    findings.add_argument("--json", action="store_true", help="write JSON")
+    findings.set_defaults(run=run_findings)
+
+
+def run_side(chosen: argparse.Namespace) -> int:
+    """Compare a public with a bought scale and print the price."""
+    import json
+    from dataclasses import asdict
+
+    from dpbench.cli.progress import RunProgress
+    from dpbench.experiment.processes import Processes
+    from dpbench.experiment.run import agenda, execute
+    from dpbench.experiment.side_information import SHARES, SideComparison, best_shares, side_prices
+    from dpbench.store import Store
+    from dpbench.task_parts import whole
+
+    comparison = SideComparison.of(
+        chosen.algorithms,
+        datasets=chosen.dataset,
+        domains=chosen.domain,
+        scales=[whole("scale", scale) for scale in chosen.scale],
+        shares=chosen.share or (SHARES if chosen.sweep else ()),
+        samples=chosen.samples,
+        trials=chosen.trials,
+        seed=chosen.seed,
+    )
+    plan = comparison.plan()
+    store = Store(chosen.store or os.path.join("dpbench-store", plan.name), create=True)  # noqa: PTH118
+    todo = agenda(plan, store)
+    failed = 0
+    if todo.missing:
+        executor = Processes(chosen.jobs or os.cpu_count() or 1)
+        with RunProgress(len(todo.missing), quiet=chosen.quiet) as progress:
+            units = comparison.shared_noise(todo.missing)
+            failed = len(execute(units, store, executor, plan=plan, measured=todo.measured, on_row=progress).failures)
+    wanted = {unit.key for unit in todo.units}
+    prices = side_prices(row for row in store.rows() if row.key in wanted)
+    choices = best_shares(prices)
+    if chosen.json:
+        plain = {"prices": [asdict(price) for price in prices], "shares": [asdict(choice) for choice in choices]}
+        sys.stdout.write(json.dumps(plain, indent=1) + "\n")
+    else:
+        _print_prices(prices, choices)
+    return 1 if failed else 0
+
+
+def _print_prices(prices: list[SidePrice], choices: list[ShareChoice]) -> None:
+    write = sys.stdout.write
+    for algorithm, domain in dict.fromkeys((price.algorithm, price.domain) for price in prices):
+        here = [price for price in prices if (price.algorithm, price.domain) == (algorithm, domain)]
+        shares = sorted({price.share for price in here})
+        write(f"{algorithm} on {domain}: error with a public scale, and with a bought one as a multiple of it\n")
+        write(f"{'scale':>8}  {'public':>9}  " + "  ".join(f"share {share:<6g}" for share in shares) + "\n")
+        for scale in sorted({price.scale for price in here}):
+            row = {price.share: price for price in here if price.scale == scale}
+            public = next(iter(row.values())).public_error
+            cells = [
+                f"{row[share].ratio:5.2f} ±{row[share].ratio * row[share].uncertainty:4.2f}" if share in row else "-"
+                for share in shares
+            ]
+            write(f"{scale:8.0e}  {public:9.2e}  " + "  ".join(f"{cell:<12}" for cell in cells) + "\n")
+        for choice in choices:
+            if (choice.algorithm, choice.domain) == (algorithm, domain):
+                costs = ", ".join(f"{share:g} {regret:.3f}" for share, regret in choice.regret)
+                write(f"best share over all scales {choice.best:g}; error over that of the best: {costs}\n")
+        write("\n")
+
+
+def run_findings(chosen: argparse.Namespace) -> int:
+    """Print what a store says of findings 6 and 7."""
+    import json
+    from dataclasses import asdict
+
+    from dpbench.repair.evidence import rounds_ratios, tuning_spreads
+    from dpbench.store import Store
+    from dpbench.task_parts import whole
+
+    rows = Store(chosen.store).rows()
+    spreads = tuning_spreads(rows, chosen.dataset, whole("scale", chosen.scale))
+    ratios = rounds_ratios(rows)
+    if chosen.json:
+        plain = {"finding 6": [asdict(each) for each in spreads], "finding 7": [asdict(each) for each in ratios]}
+        sys.stdout.write(json.dumps(plain, indent=1) + "\n")
+    else:
+        _print_findings(spreads, ratios, chosen)
+    return 0
+
+
+def _print_findings(spreads: list[TuningSpread], ratios: list[RoundsRatio], chosen: argparse.Namespace) -> None:
+    write = sys.stdout.write
+    write(f"Finding 6, {chosen.dataset} at scale {chosen.scale:.0e}: parameters that are the best somewhere\n")
+    if not spreads:
+        write(
+            "cannot be decided: the store holds no algorithm with several parameters there (`dpbench run parameters`)\n"
+        )
+    for each in spreads:
+        write(
+            f"{each.algorithm:<8} {each.domain:>8}: {each.ratio:5.2f} times the error with {each.worst} as with "
+            f"{each.best} ({each.optimal_somewhere} of {each.tried} settings are the best in one of {each.scenarios} "
+            f"scenarios)\n"
+        )
+    write("\nFinding 7: error of MWEM over MWEM*\n")
+    if not ratios:
+        write("cannot be decided: the store does not hold MWEM and MWEM* on the same data\n")
+    for ratio in ratios:
+        write(
+            f"{ratio.domain:>8} scale {ratio.scale:.0e}: mean of ratios {ratio.mean_of_ratios:7.3f}, ratio of means "
+            f"{ratio.ratio_of_means:7.3f} ({ratio.datasets} datasets)\n"
+        )
