@@ -17,6 +17,8 @@ from dpbench.task_file import key_line
 from dpbench.task_parts import AlgorithmPart
 
 DEMO_SCALES = (10**3, 10**5, 10**7)
+SIGNALS = (10**2, 10**4, 10**6)
+"""Products of epsilon and scale at which exchangeability is put to the test."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,48 @@ def _parameters() -> tuple[Task, ...]:
     return (RANGE_1D.replace(name="parameters", domains="4096", samples=2, trials=5, algorithms=parts),)
 
 
+def _epsilon() -> tuple[Task, ...]:
+    doubtful = [
+        AlgorithmPart("SF"),
+        AlgorithmPart("SF", "published"),
+        AlgorithmPart("DPCube"),
+        AlgorithmPart("DPCube", "published"),
+        AlgorithmPart("Identity"),
+    ]
+    return tuple(
+        RANGE_1D.replace(
+            name=f"epsilon-{epsilon:g}",
+            domains="1024",
+            epsilons=[epsilon],
+            scales=[round(signal / epsilon) for signal in SIGNALS],
+            algorithms=doubtful,
+        )
+        for epsilon in (0.01, 0.1, 1.0)
+    )
+
+
+def _truncation() -> tuple[Task, ...]:
+    parts = [AlgorithmPart("DAWA", "published", parameters=(("truncate", False),))]
+    return (RANGE_2D.replace(name="truncation", algorithms=parts),)
+
+
+def _original() -> tuple[Task, ...]:
+    from dpbench import datasets
+
+    parts = [AlgorithmPart(name, "published") for name in ("Identity", "Privelet", "H", "Hb", "GreedyH", "MWEM")]
+    return tuple(
+        RANGE_1D.replace(
+            name=f"original-{name}",
+            datasets=[name],
+            domains="4096",
+            scales=[datasets.get(name).scale],
+            epsilons=[0.01, 0.1, 1.0],
+            algorithms=parts,
+        )
+        for name in RANGE_1D.datasets
+    )
+
+
 SUITES = {
     suite.name: suite
     for suite in (
@@ -77,6 +121,9 @@ SUITES = {
         Suite("paper-1d", "18 histograms, domains 256 to 4096, scales 10^3 to 10^8, Prefix", _paper_1d),
         Suite("paper-2d", "9 histograms, domains 32x32 to 256x256, scales 10^3 to 10^8, 2000 random ranges", _paper_2d),
         Suite("paper", "paper-1d and paper-2d", lambda: _paper_1d() + _paper_2d()),
+        Suite("epsilon", "SF and DPCube with one product of epsilon and scale made of different factors", _epsilon),
+        Suite("truncation", "2-D DAWA as published, but without its truncation to integers", _truncation),
+        Suite("original", "MWEM and matrix mechanisms at the original scales of the 1-D histograms", _original),
         Suite("parameters", "AHP, DAWA and MWEM with every value of their free parameters (finding 6)", _parameters),
     )
 }
