@@ -24,12 +24,13 @@ class MultiplicativeWeights:
 
     def __init__(self, domain: Domain, totals: Floats, rounds: int, replays: int) -> None:
         """Start uniform with ``totals`` ``(trials,)``, ready for ``rounds`` answers; no total above 0 gives zeros."""
-        from dpbench.kernels.multiplicative_weights import BLOCK
+        from dpbench.kernels.multiplicative_weights import BLOCK, GROUP
 
         trials = len(totals)
         # each box adds at most two boundaries along each axis
         capacity, in_block = (min(domain.size, (2 * boxes + 1) ** domain.ndim) for boxes in (rounds, BLOCK))
         blocks = -(-rounds // BLOCK)
+        groups = -(-blocks // GROUP)
         self._domain = domain
         self._shape = np.array(domain.shape, dtype=np.int64)
         self._replays = replays
@@ -46,6 +47,8 @@ class MultiplicativeWeights:
         self._face = np.zeros((trials, blocks, capacity), dtype=np.int32)
         self._signature = np.zeros((trials, blocks, in_block), dtype=np.int64)
         self._faces = np.ones((trials, blocks), dtype=np.int64)
+        self._facet = np.zeros((trials, groups, capacity), dtype=np.int32)
+        self._facets = np.ones((trials, groups), dtype=np.int64)
 
     @property
     def atoms(self) -> Ints:
@@ -70,6 +73,8 @@ class MultiplicativeWeights:
             self._face,
             self._signature,
             self._faces,
+            self._facet,
+            self._facets,
         )
         self._learned = number + 1
         replay(
@@ -78,6 +83,8 @@ class MultiplicativeWeights:
             self._face,
             self._signature,
             self._faces,
+            self._facet,
+            self._facets,
             self._weights,
             self._answers,
             self._totals,

@@ -1,8 +1,9 @@
 """Multiplicative weights on atoms: sets of cells that the same measured boxes cover.
 
 Every update multiplies all cells of an atom alike, so masses of atoms are all that has to be kept. The same holds
-again for a block of consecutive queries: its updates see only its faces, the sets of atoms that the same queries of the
-block cover. So a block is run on the masses of its few faces, and the atoms follow once a block.
+again for a group of consecutive queries: its updates see only its facets, the sets of atoms that the same queries of
+the group cover; and once more for a block of queries within a group and its faces. So a block is run on the masses of
+its few faces, the facets follow once a block, and the atoms once a group.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from numba import njit
 
 BLOCK = 16
 """Queries in a block; a face's signature has one bit for each, so at most 63."""
+GROUP = 3
+"""Blocks in a group: measured, 2 and 4 are slower."""
 STEEPEST = 50.0
 """Exponents of updates are clipped to plus and minus this."""
 
@@ -34,30 +37,60 @@ def next_row(shape, lower, upper, corner):  # type: ignore[no-untyped-def]
     return cell
 
 
+@njit("int64(int32[::1], int64[::1], int64, int64, int64[::1])", cache=True)
+def refine(kind, inside, atoms, kinds, origin):  # type: ignore[no-untyped-def]
+    """Split the kinds of atoms that a box covers in part; how many kinds there are then.
+
+    ``kind`` ``(atoms,)`` is changed. ``inside`` is how many cells of an atom the box covers: all or none. ``origin`` of
+    a new kind is the one that it was split from, of an old one itself, or -1 - itself where it is covered whole.
+    """
+    covered = np.zeros(kinds, dtype=np.int64)
+    whole = np.zeros(kinds, dtype=np.int64)
+    for a in range(atoms):
+        whole[kind[a]] += 1
+        if inside[a] > 0:
+            covered[kind[a]] += 1
+    target = np.empty(kinds, dtype=np.int64)
+    after = kinds
+    for k in range(kinds):
+        origin[k] = -1 - k if covered[k] == whole[k] else k
+        target[k] = k
+        if 0 < covered[k] < whole[k]:
+            origin[after] = k
+            target[k] = after
+            after += 1
+    if after > kinds:
+        for a in range(atoms):
+            if inside[a] > 0:
+                kind[a] = target[kind[a]]
+    return after
+
+
 @njit(
     "void(int64[::1], int64[:,::1], int64[:,::1], int64, int32[:,::1], int64[:,::1], float64[:,::1], int64[::1], "
-    "int32[:,:,::1], int64[:,:,::1], int64[:,::1])",
+    "int32[:,:,::1], int64[:,:,::1], int64[:,::1], int32[:,:,::1], int64[:,::1])",
     cache=True,
 )
 def cut(  # type: ignore[no-untyped-def]
-    shape, lower, upper, query, label, size, mass, atoms, face, signature, faces
+    shape, lower, upper, query, label, size, mass, atoms, face, signature, faces, facet, facets
 ):
     """Cut the atoms of each trial by its box number ``query``, ``lower`` to ``upper`` ``(trials, axes)``.
 
     ``label`` ``(trials, cells)`` is the atom of each cell; ``size`` and ``mass`` ``(trials, atoms)`` are of atoms;
     ``face`` ``(trials, blocks, atoms)`` is the face of each atom in each block, ``signature`` ``(trials, blocks,
-    faces)`` the queries of the block that cover a face, bit by bit. ``atoms`` and ``faces`` are how many there are.
+    faces)`` the queries of the block that cover a face, bit by bit; ``facet`` ``(trials, groups, atoms)`` is the facet
+    of each atom in each group. ``atoms``, ``faces`` and ``facets`` are how many there are.
     """
     trials = label.shape[0]
     capacity = size.shape[1]
     axes = shape.shape[0]
     block = query // BLOCK
+    group = block // GROUP
     bit = np.int64(1) << (query % BLOCK)
     corner = np.empty(axes, dtype=np.int64)
     inside = np.empty(capacity, dtype=np.int64)
     target = np.empty(capacity, dtype=np.int64)
-    covered = np.empty(capacity, dtype=np.int64)
-    whole = np.empty(capacity, dtype=np.int64)
+    origin = np.empty(capacity, dtype=np.int64)
     for t in range(trials):
         first = 0
         for a in range(axes):
@@ -85,6 +118,8 @@ def cut(  # type: ignore[no-untyped-def]
                 mass[t, a] = each * size[t, a]
                 for b in range(block + 1):
                     face[t, b, after] = face[t, b, a]
+                for g in range(group + 1):
+                    facet[t, g, after] = facet[t, g, a]
                 inside[after] = inside[a]
                 inside[a] = 0
                 after += 1
@@ -96,94 +131,137 @@ def cut(  # type: ignore[no-untyped-def]
                     label[t, c] = target[label[t, c]]
                 row = next_row(shape, lower[t], upper[t], corner)
 
+        facets[t, group] = refine(facet[t, group], inside, after, facets[t, group], origin)
         many = faces[t, block]
+        faces[t, block] = refine(face[t, block], inside, after, many, origin)
         for f in range(many):
-            covered[f] = 0
-            whole[f] = 0
-        for a in range(after):
-            f = face[t, block, a]
-            whole[f] += 1
-            if inside[a] > 0:
-                covered[f] += 1
-        for f in range(many):
-            target[f] = f
-            if covered[f] == whole[f]:
+            if origin[f] < 0:
                 signature[t, block, f] |= bit
-            elif covered[f] > 0:
-                target[f] = faces[t, block]
-                signature[t, block, faces[t, block]] = signature[t, block, f] | bit
-                faces[t, block] += 1
-        if faces[t, block] > many:
-            for a in range(after):
-                if inside[a] > 0:
-                    face[t, block, a] = target[face[t, block, a]]
+        for f in range(many, faces[t, block]):
+            signature[t, block, f] = signature[t, block, origin[f]] | bit
 
 
 @njit(
-    "void(float64[::1], int64[::1], float64[::1], float64[::1], float64)", cache=True, fastmath={"reassoc", "contract"}
+    "void(float64[::1], float64[:,::1], float64[::1], float64[::1], float64, int64, int64)",
+    cache=True,
+    fastmath={"reassoc", "contract"},
 )
-def update(mass, signature, weights, answers, total):  # type: ignore[no-untyped-def]
-    """For each query in turn: inside it x *= exp(w (m - w x_in) / (2 N)), then everywhere x *= N / sum(x).
+def update(mass, member, weights, answers, total, first, last):  # type: ignore[no-untyped-def]
+    """For queries in turn: inside one x *= exp(w (m - w x_in) / (2 N)), then everywhere x *= N / sum(x).
 
-    ``mass`` of faces is changed; bit q of a face's ``signature`` says that query q covers it. Sums may be
-    added up in any order (fastmath), nothing is assumed of NaN or infinity.
+    ``mass`` of faces is changed; ``member`` ``(queries, faces)`` is 1 where a query covers a face, else 0: numbers, so
+    that both loops are vectors. Sums may be added up in any order (fastmath), nothing is assumed of NaN or infinity.
     """
-    for q in range(weights.shape[0]):
-        bit = np.int64(1) << q
+    for q in range(first, last):
         inside = 0.0
         outside = 0.0
         for f in range(mass.shape[0]):
-            if signature[f] & bit:
-                inside += mass[f]
-            else:
-                outside += mass[f]
+            part = member[q, f] * mass[f]
+            inside += part
+            outside += mass[f] - part
         exponent = weights[q] * (answers[q] - weights[q] * inside) / (2.0 * total)
         factor = np.exp(min(max(exponent, -STEEPEST), STEEPEST))
         without = total / (outside + factor * inside)
         within = factor * without
         for f in range(mass.shape[0]):
-            mass[f] *= within if signature[f] & bit else without
+            mass[f] *= member[q, f] * within + (1.0 - member[q, f]) * without
+
+
+@njit("void(float64[::1], int32[::1], float64[::1])", cache=True)
+def add_up(mass, kind, sums):  # type: ignore[no-untyped-def]
+    """Total mass of each kind, into ``sums``."""
+    for k in range(sums.shape[0]):
+        sums[k] = 0.0
+    for a in range(mass.shape[0]):
+        sums[kind[a]] += mass[a]
+
+
+@njit("void(float64[::1], int32[::1], float64[::1], int32[::1], float64[::1])", cache=True)
+def carry(mass, kind, factor, following, sums):  # type: ignore[no-untyped-def]
+    """Multiply each mass by the factor of its kind, and add it up by its ``following`` kind, in one pass."""
+    for k in range(sums.shape[0]):
+        sums[k] = 0.0
+    for a in range(mass.shape[0]):
+        mass[a] *= factor[kind[a]]
+        sums[following[a]] += mass[a]
+
+
+@njit("void(float64[::1], float64[::1])", cache=True)
+def into_factors(after, before):  # type: ignore[no-untyped-def]
+    """``after`` becomes after / before; a mass that has sunk to 0 stays there."""
+    for k in range(before.shape[0]):
+        after[k] = after[k] / before[k] if before[k] > 0.0 else 0.0
 
 
 @njit(
-    "void(float64[:,::1], int64[::1], int32[:,:,::1], int64[:,:,::1], int64[:,::1], float64[:,::1], float64[:,::1], "
-    "float64[::1], int64, int64)",
+    "void(float64[::1], int32[:,::1], int64[::1], float64[:,::1], float64[::1], float64[::1], float64, int64, int64, "
+    "float64[::1], float64[::1])",
+    cache=True,
+)
+def run_blocks(  # type: ignore[no-untyped-def]
+    mass, face, faces, member, weights, answers, total, low, high, before, after
+):
+    """Update masses with all queries of blocks ``low`` to ``high`` in turn; the last two are room to work in."""
+    add_up(mass, face[low], before[: faces[low]])
+    for b in range(low, high):
+        many = faces[b]
+        for f in range(many):
+            after[f] = before[f]
+        update(after[:many], member, weights, answers, total, b * BLOCK, min((b + 1) * BLOCK, member.shape[0]))
+        into_factors(after[:many], before[:many])
+        if b + 1 < high:
+            carry(mass, face[b], after, face[b + 1], before[: faces[b + 1]])
+        else:
+            for a in range(mass.shape[0]):
+                mass[a] *= after[face[b, a]]
+
+
+@njit(
+    "void(float64[:,::1], int64[::1], int32[:,:,::1], int64[:,:,::1], int64[:,::1], int32[:,:,::1], int64[:,::1], "
+    "float64[:,::1], float64[:,::1], float64[::1], int64, int64)",
     cache=True,
 )
 def replay(  # type: ignore[no-untyped-def]
-    mass, atoms, face, signature, faces, weights, answers, totals, queries, replays
+    mass, atoms, face, signature, faces, facet, facets, weights, answers, totals, queries, replays
 ):
     """Update with every one of the first ``queries`` queries in turn, ``replays`` times over; ``mass`` is changed.
 
     ``weights`` and ``answers`` are ``(trials, rounds)``. A trial whose total is not positive is left alone.
     """
     trials, capacity = mass.shape
-    before = np.empty(capacity)
-    after = np.empty(capacity)
+    blocks = (queries + BLOCK - 1) // BLOCK
+    groups = (blocks + GROUP - 1) // GROUP
+    before, after = np.empty(capacity), np.empty(capacity)
+    whole, part = np.empty(capacity), np.empty(capacity)
     for t in range(trials):
         if not totals[t] > 0.0:
             continue
         x = mass[t, : atoms[t]]
+        member = np.zeros((queries, faces[t, :blocks].max()))
+        for q in range(queries):
+            for f in range(faces[t, q // BLOCK]):
+                member[q, f] = (signature[t, q // BLOCK, f] >> (q % BLOCK)) & 1
+        if groups == 1:
+            for _ in range(replays):
+                run_blocks(x, face[t], faces[t], member, weights[t], answers[t], totals[t], 0, blocks, before, after)
+            continue
+        nested = np.empty((blocks, facets[t, :groups].max()), dtype=np.int32)  # the face of each facet
+        for b in range(blocks):
+            for a in range(x.shape[0]):
+                nested[b, facet[t, b // GROUP, a]] = face[t, b, a]
+        add_up(x, facet[t, 0], whole[: facets[t, 0]])
         for _ in range(replays):
-            for first in range(0, queries, BLOCK):
-                block = first // BLOCK
-                last = min(first + BLOCK, queries)
-                many = faces[t, block]
-                where = face[t, block]
+            for g in range(groups):
+                many = facets[t, g]
+                low, high = g * GROUP, min((g + 1) * GROUP, blocks)
                 for f in range(many):
-                    before[f] = 0.0
-                for a in range(x.shape[0]):
-                    before[where[a]] += x[a]
-                for f in range(many):
-                    after[f] = before[f]
-                update(
-                    after[:many], signature[t, block, :many], weights[t, first:last], answers[t, first:last], totals[t]
+                    part[f] = whole[f]
+                run_blocks(
+                    part[:many], nested, faces[t], member, weights[t], answers[t], totals[t], low, high, before, after
                 )
-                for f in range(many):
-                    # a mass that has sunk to 0 stays there
-                    after[f] = after[f] / before[f] if before[f] > 0.0 else 0.0
-                for a in range(x.shape[0]):
-                    x[a] *= after[where[a]]
+                into_factors(part[:many], whole[:many])
+                following = (g + 1) % groups
+                carry(x, facet[t, g], part, facet[t, following], whole[: facets[t, following]])
 
 
 @njit("void(int32[:,::1], int64[:,::1], float64[:,::1], int64[::1], float64[:,::1])", cache=True)
