@@ -29,6 +29,9 @@ TRAINING_SHAPES = {
 }
 """Power laws and normals, as in the paper."""
 EPSILON = 0.1
+"""The epsilon of training where the algorithm is exchangeable: only the product with the scale matters."""
+EPSILONS = (0.01, 0.1, 1.0)
+"""And where it is not: epsilon is then a key of its own."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Training:
     samples: int
     trials: int
     seed: int
+    epsilons: tuple[float, ...] = (EPSILON,)
 
     @classmethod
     def of(
@@ -77,7 +81,8 @@ class Training:
             if domain.ndim not in TRAINING_SHAPES:
                 raise InvalidTraining(f"there are training shapes for 1 and 2 axes; domain {domain} has {domain.ndim}")
         keys = tuple(log10_products) or signals(1, 8)
-        return cls(reference, kind, combinations, supported, keys, samples, trials, seed)
+        epsilons = (EPSILON,) if kind().exchangeable else EPSILONS
+        return cls(reference, kind, combinations, supported, keys, samples, trials, seed, epsilons)
 
     def plan(self) -> Plan:
         """The same as tasks, one for each domain."""
@@ -85,23 +90,20 @@ class Training:
         own_seed = int(seed_for(self.seed, "training").generate_state(1)[0])
         tasks: list[Task] = [
             (RANGE_1D if domain.ndim == 1 else RANGE_2D).replace(
-                name=f"tune-{self.kind.name}-{domain}",
+                name=f"tune-{self.kind.name}-{domain}" + (f"-{epsilon:g}" if len(self.epsilons) > 1 else ""),
                 datasets=TRAINING_SHAPES[domain.ndim],
                 domains=[str(domain)],
-                scales=sorted({self.scale(key) for key in self.log10_products}),
-                epsilons=[EPSILON],
+                scales=sorted({scale_for(key, epsilon) for key in self.log10_products}),
+                epsilons=[epsilon],
                 algorithms=parts,
                 samples=self.samples,
                 trials=self.trials,
                 seed=own_seed,
             )
             for domain in self.domains
+            for epsilon in self.epsilons
         ]
         return Plan(name=f"tune-{self.kind.name}", tasks=tuple(tasks))
-
-    def scale(self, log10_product: float) -> int:
-        """Records that make the signal at the training epsilon: by exchangeability only the product matters."""
-        return max(10, round(10**log10_product / EPSILON))
 
     def shared_noise(self, units: Sequence[Unit]) -> list[Unit]:
         """The same units with the same noise for all parameters: differences between them are less noisy."""
@@ -111,17 +113,23 @@ class Training:
         """The table that the errors in a store amount to."""
         errors: dict[tuple[Place, str, Parameters], list[float]] = {}
         by_label = {tuple(sorted(parameters)): parameters for parameters in self.grid}
-        signals = {self.scale(key): key for key in self.log10_products}
+        signals = {(e, scale_for(key, e)): key for e in self.epsilons for key in self.log10_products}
         for row in sorted(store.rows(), key=lambda row: row.identity):
             _refuse_failure(row)
-            if row.scale in signals:
+            if (row.epsilon, row.scale) in signals:
                 domain = Domain.of(row.domain)
-                place = Place(domain.ndim, domain.size, signals[row.scale])
+                epsilon = row.epsilon if len(self.epsilons) > 1 else None
+                place = Place(domain.ndim, domain.size, signals[row.epsilon, row.scale], epsilon)
                 parameters = by_label.get(tuple(sorted(_plain(row).items())))
                 if parameters is not None:
                     errors.setdefault((place, row.dataset, parameters), []).append(sum(row.l2) / row.trials)
         rows = best_rows(errors, self.grid, self.kind.monotone)
         return ParameterTable(self.kind.name, tuple(rows), tuple(sorted(provenance.items())))
+
+
+def scale_for(log10_product: float, epsilon: float) -> int:
+    """Records that make a signal at an epsilon; fewer than ten make no shape."""
+    return max(10, round(10**log10_product / epsilon))
 
 
 def _plain(row: Row) -> dict[str, Any]:

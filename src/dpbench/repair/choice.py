@@ -21,6 +21,13 @@ class Place:
     dimensions: int
     cells: int
     log10_product: float
+    epsilon: float | None = None
+    """Part of the key only where the product is not enough."""
+
+    @property
+    def order(self) -> tuple[float, ...]:
+        """Where its row stands in a table."""
+        return self.dimensions, self.cells, self.epsilon or 0.0, self.log10_product
 
 
 def best_rows(
@@ -34,7 +41,7 @@ def best_rows(
     simplicity: among parameters within one standard error of the best the first is taken. With ``monotone`` the first
     parameter never decreases with the signal (isotonic in its logarithm, weighted alike).
     """
-    places = sorted({place for place, _, _ in errors}, key=lambda p: (p.dimensions, p.cells, p.log10_product))
+    places = sorted({place for place, _, _ in errors}, key=lambda place: place.order)
     rows = [_row(place, errors, grid) for place in places]
     return _monotone(rows, errors, grid) if monotone else rows
 
@@ -64,7 +71,13 @@ def _row(
 
 def _made(place: Place, parameters: Parameters, regret: float, standard_error: float) -> TrainedRow:
     return TrainedRow(
-        place.dimensions, place.cells, place.log10_product, parameters, float(np.exp(regret)), standard_error
+        place.dimensions,
+        place.cells,
+        place.log10_product,
+        parameters,
+        float(np.exp(regret)),
+        standard_error,
+        place.epsilon,
     )
 
 
@@ -81,9 +94,9 @@ def _monotone(
         raise InvalidInput(f"only a single parameter can be monotone; the grid has {len(grid[0])}")
     order = sorted(range(len(grid)), key=lambda index: grid[index][0][1])
     result = []
-    for group in sorted({(row.dimensions, row.cells) for row in rows}):
-        members = [row for row in rows if (row.dimensions, row.cells) == group]
-        places = [Place(row.dimensions, row.cells, row.log10_product) for row in members]
+    for group in sorted({(row.dimensions, row.cells, row.epsilon or 0.0) for row in rows}):
+        members = [row for row in rows if (row.dimensions, row.cells, row.epsilon or 0.0) == group]
+        places = [Place(row.dimensions, row.cells, row.log10_product, row.epsilon) for row in members]
         costs = np.array([_logs(place, errors, grid)[0][order] for place in places])
         best, choice = costs[0].copy(), []
         for cost in costs[1:]:

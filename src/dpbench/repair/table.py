@@ -29,6 +29,8 @@ class TrainedRow:
     """Geometric mean over shapes of its error over the best in the grid for that shape."""
     standard_error: float
     """Of the logarithm of the regret, over data samples and runs."""
+    epsilon: float | None = None
+    """Where it was trained; None where only the product matters, because the algorithm is exchangeable."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,8 @@ class ParameterTable:
     rows: tuple[TrainedRow, ...]
     provenance: tuple[tuple[str, str], ...] = ()
 
-    def look_up(self, domain: Domain, product: float) -> dict[str, float]:
-        """The parameters of the nearest key: dimension first, then cells by factor, then signal by factor.
+    def look_up(self, domain: Domain, product: float, epsilon: float | None = None) -> dict[str, float]:
+        """The parameters of the nearest key: dimension first, then cells, epsilon if it is a key, signal, by factor.
 
         Ties go to the lower key; beyond the ends the end is taken. A dimension that was not trained takes the
         nearest one that was.
@@ -49,11 +51,14 @@ class ParameterTable:
         trained = [row for row in self.rows if row.dimensions == axes]
         wanted = math.log2(domain.size)
         cells = min({row.cells for row in trained}, key=lambda each: (round(abs(math.log2(each) - wanted), 9), each))
+        trained = [row for row in trained if row.cells == cells]
         signal = math.log10(max(product, 1e-300))
-        row = min(
-            (row for row in trained if row.cells == cells),
-            key=lambda each: (round(abs(each.log10_product - signal), 9), each.log10_product),
-        )
+
+        def distance(row: TrainedRow) -> tuple[float, ...]:
+            factor = 0.0 if row.epsilon is None or epsilon is None else abs(math.log10(row.epsilon / epsilon))
+            return round(factor, 9), row.epsilon or 0.0, round(abs(row.log10_product - signal), 9), row.log10_product
+
+        row = min(trained, key=distance)
         return dict(row.parameters)
 
     def to_json(self) -> str:
@@ -63,6 +68,7 @@ class ParameterTable:
                 {
                     "dimensions": row.dimensions,
                     "cells": row.cells,
+                    **({} if row.epsilon is None else {"epsilon": row.epsilon}),
                     "log10_product": row.log10_product,
                     **dict(row.parameters),
                     "regret": round(row.regret, 4),
@@ -107,6 +113,7 @@ def _row(plain: Mapping[str, Any], parameters: Sequence[str]) -> TrainedRow:
         parameters=tuple((name, plain[name]) for name in parameters),
         regret=float(plain.get("regret", 1.0)),
         standard_error=float(plain.get("standard_error", 0.0)),
+        epsilon=float(plain["epsilon"]) if "epsilon" in plain else None,
     )
 
 
