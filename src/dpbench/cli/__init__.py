@@ -29,7 +29,7 @@ exit codes: 0 well, 1 something examined was found wanting, 2 bad input, 130 int
 
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line; imports nothing heavy, so that --help is quick."""
-    from dpbench.cli import catalogue, check, data, interpret, run, store, tune
+    from dpbench.cli import catalogue, check, data, interpret, principles, properties, run, store, tune
 
     parser = argparse.ArgumentParser(
         prog="dpbench",
@@ -39,7 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dpbench {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for module in (run, catalogue, interpret, store, check, tune, data):
+    for module in (run, catalogue, interpret, principles, properties, store, check, tune, data):
         module.add_parser(verbs)
     return parser
 
