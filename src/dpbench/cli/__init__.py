@@ -20,15 +20,31 @@ examples:
   dpbench list algorithms                what there is
   dpbench check my_algorithm.py:Mine     is it an algorithm, and is it private?
   dpbench data pull                      the paper's 27 histograms
+  dpbench interpret dpbench-store/demo   who is competitive, at what regret
   dpbench store info dpbench-store/demo  what a run left behind
 
 exit codes: 0 well, 1 something examined was found wanting, 2 bad input, 130 interrupted
 """
 
 
+VERBS = (
+    "run",
+    "catalogue",
+    "interpret",
+    "principles",
+    "properties",
+    "store",
+    "check",
+    "tune",
+    "repair",
+    "data",
+)
+"""The modules that add the verbs, in the order of the help."""
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line; imports nothing heavy, so that --help is quick."""
-    from dpbench.cli import catalogue, check, data, repair, run, store, tune
+    from importlib import import_module
 
     parser = argparse.ArgumentParser(
         prog="dpbench",
@@ -38,8 +54,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dpbench {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for module in (run, catalogue, store, check, tune, repair, data):
-        module.add_parser(verbs)
+    for module in VERBS:
+        import_module(f"dpbench.cli.{module}").add_parser(verbs)
     return parser
 
 
