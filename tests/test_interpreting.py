@@ -13,7 +13,7 @@ def test_measurement_is_what_it_says():
     assert (measured.trials, measured.mean) == (20, 9.5)
     assert measured.deviation == pytest.approx(np.std(errors, ddof=1))
     assert measured.percentile == pytest.approx(np.percentile(errors, 95))
-    assert measured.standard_error == pytest.approx(measured.deviation / np.sqrt(20))
+    assert measured.independent_error == pytest.approx(measured.deviation / np.sqrt(20))
 
 
 def test_one_trial_has_no_variability():

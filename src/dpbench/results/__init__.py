@@ -1,0 +1,8 @@
+"""Results: every setting of a study with its errors, read from a store or from a summary file."""
+
+from dpbench.results.csv_file import export_csv
+from dpbench.results.grid import Grid, Place
+from dpbench.results.results import Results
+from dpbench.results.setting import Setting, algorithm_label
+
+__all__ = ["Grid", "Place", "Results", "Setting", "algorithm_label", "export_csv"]

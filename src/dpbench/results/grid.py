@@ -1,0 +1,60 @@
+"""Places and algorithms: which setting of some results stands where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Place(NamedTuple):
+    """What algorithms are compared on: everything of a setting but the algorithm."""
+
+    task: str
+    dataset: str
+    domain: str
+    workload: str
+    scale: int
+    epsilon: float
+    seed: int
+
+    @property
+    def group(self) -> tuple[str, str, str, float, int]:
+        """What stays the same within one table: all but dataset and scale."""
+        return self.task, self.workload, self.domain, self.epsilon, self.seed
+
+    @property
+    def words(self) -> str:
+        """The place in one line."""
+        return f"{self.dataset}, {self.workload} on {self.domain}, scale {self.scale:g}, epsilon {self.epsilon:g}"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Settings by place and algorithm."""
+
+    places: tuple[Place, ...]
+    labels: tuple[str, ...]
+    """Algorithms with their form, as in tables."""
+    index: NDArray[np.int64]
+    """``(places, labels)``: number of the setting, -1 where there is none."""
+
+    def spread(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """One number a setting as ``(places, labels)``; NaN where there is no setting."""
+        if not len(values):
+            return np.full(self.index.shape, np.nan)
+        spread = np.asarray(values, dtype=np.float64)[self.index]
+        return np.where(self.index >= 0, spread, np.nan)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """One part of every place, such as the scale."""
+        return np.array([getattr(place, name) for place in self.places])
+
+    def groups(self) -> dict[tuple[Any, ...], NDArray[np.int64]]:
+        """Numbers of the places of each table; see :attr:`Place.group`."""
+        found: dict[tuple[Any, ...], list[int]] = {}
+        for number, place in enumerate(self.places):
+            found.setdefault(place.group, []).append(number)
+        return {group: np.array(numbers) for group, numbers in found.items()}

@@ -1,0 +1,160 @@
+"""A collection of settings as columns, so that tables over thousands of them take no loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.domain import Domain
+from dpbench.errors import UnknownName
+from dpbench.results.grid import Grid, Place
+from dpbench.results.setting import Setting, algorithm_label
+from dpbench.store import Row, Store
+
+COLUMNS = tuple(each.name for each in fields(Setting) if each.name != "errors")
+SELECTORS = ("dimensions", "label", *COLUMNS)
+"""What :meth:`Results.where` can select by."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """Settings, sorted as exports are; ``len``, iteration and ``results[3]`` give :class:`Setting` records."""
+
+    columns: Mapping[str, NDArray[Any]]
+    """One array for each of ``COLUMNS``, ``(settings,)``."""
+    errors: NDArray[np.float64]
+    """Scaled L2 errors ``(settings, samples, trials)``; NaN where a trial was not run."""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """Where the results come from: versions, seeds, commands, machines, dates."""
+
+    @classmethod
+    def from_store(cls, store: Store | str | PathLike[str]) -> Results:
+        """Every setting of a store; each trial once, whichever runs hold it."""
+        from dpbench.results.reading import provenance, settings_of
+
+        opened = store if isinstance(store, Store) else Store(store)
+        return cls(*settings_of(opened.table()), provenance(opened.runs()))
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Row]) -> Results:
+        """Every setting of some stored rows."""
+        from dpbench.results.reading import settings_of
+        from dpbench.store.schema import to_table
+
+        return cls(*settings_of(to_table(list(rows))))
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Results:
+        """Results from a summary file; see :meth:`write`."""
+        from dpbench.results.summary_file import read_summary
+
+        return cls(*read_summary(Path(path)))
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> Results:
+        """Results from a store or from a summary file, whichever the path is."""
+        return cls.read(path) if Path(path).is_file() else cls.from_store(path)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write a summary: one Parquet file, a row for each setting, its errors as 32-bit numbers."""
+        from dpbench.results.summary_file import write_summary
+
+        write_summary(Path(path), self.columns, self.errors, self.metadata)
+
+    def __len__(self) -> int:
+        return len(self.errors)
+
+    def __iter__(self) -> Iterator[Setting]:
+        return (self[number] for number in range(len(self)))
+
+    def __getitem__(self, number: int) -> Setting:
+        plain = {name: self.columns[name][number] for name in COLUMNS}
+        converted = {name: value.item() if isinstance(value, np.generic) else value for name, value in plain.items()}
+        return Setting(errors=self.errors[number], **converted)
+
+    def where(self, **wanted: Any) -> Results:
+        """The settings that agree with all that is given: one value, or several of which any will do.
+
+        ``results.where(dimensions=2, domain="128x128", scale=[10**4, 10**6], algorithm="DAWA")``. A tuple given for
+        the domain is one domain, a list of domains is several.
+        """
+        kept = np.ones(len(self), dtype=bool)
+        for name, given in wanted.items():
+            if name not in SELECTORS:
+                raise UnknownName.among("column of results", name, SELECTORS)
+            one_domain = name == "domain" and isinstance(given, tuple)
+            several = given if isinstance(given, list | tuple | set | frozenset) and not one_domain else [given]
+            values = [str(Domain.of(each)) for each in several] if name == "domain" else list(several)
+            kept &= np.isin(self._selector(name), np.array(values, dtype=self._selector(name).dtype))
+        return self.take(kept)
+
+    def take(self, chosen: NDArray[Any]) -> Results:
+        """The settings that an array of numbers or of truth values names."""
+        return Results({name: self.columns[name][chosen] for name in COLUMNS}, self.errors[chosen], self.metadata)
+
+    def joined(self, other: Results) -> Results:
+        """The settings of both; of a setting that both have, this one's."""
+        mine = set(zip(*(self.columns[name].tolist() for name in _IDENTITY), strict=True))
+        theirs = zip(*(other.columns[name].tolist() for name in _IDENTITY), strict=True)
+        added = other.take(np.array([each not in mine for each in theirs], dtype=bool))
+        shape = [max(pair) for pair in zip(self.errors.shape[1:], added.errors.shape[1:], strict=True)]
+        columns = {name: np.concatenate([self.columns[name], added.columns[name]]) for name in COLUMNS}
+        return Results(columns, np.concatenate([_widened(each.errors, shape) for each in (self, added)]), self.metadata)
+
+    def described(self, **facts: Any) -> Results:
+        """The same results with more said of where they come from."""
+        return Results(self.columns, self.errors, {**self.metadata, **facts})
+
+    def _selector(self, name: str) -> NDArray[Any]:
+        if name == "dimensions":
+            return np.char.count(self.columns["domain"].astype(str), "x") + 1
+        return self.labels if name == "label" else self.columns[name]
+
+    @cached_property
+    def labels(self) -> NDArray[Any]:
+        """The algorithm of every setting as it is called in tables, ``(settings,)``."""
+        named = ("algorithm", "variant", "side_information", "parameters", "private")
+        made: dict[tuple[Any, ...], str] = {}
+        keys = list(zip(*(self.columns[name].tolist() for name in named), strict=True))
+        for number, key in enumerate(keys):
+            if key not in made:
+                made[key] = algorithm_label(self[number])
+        return np.array([made[key] for key in keys], dtype=object)
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Which setting stands where: places in order of size of the domain, algorithms in order of their names."""
+        keys = [Place(*key) for key in zip(*(self.columns[name].tolist() for name in Place._fields), strict=True)]
+        places = tuple(sorted(set(keys), key=_order))
+        labels = tuple(dict.fromkeys(sorted(self.labels.tolist(), key=str.casefold)))
+        row = {place: number for number, place in enumerate(places)}
+        column = {label: number for number, label in enumerate(labels)}
+        index = np.full((len(places), len(labels)), -1, dtype=np.int64)
+        for number, (place, label) in enumerate(zip(keys, self.labels, strict=True)):
+            index[row[place], column[label]] = number
+        return Grid(places, labels, index)
+
+    @cached_property
+    def whole(self) -> NDArray[np.bool_]:
+        """Whether every unit of a setting gave errors, ``(settings,)``: a setting with failures is not compared."""
+        return np.asarray((self.columns["failed"] == 0) & np.isfinite(self.errors).any(axis=(1, 2)))
+
+
+_IDENTITY = (*Place._fields, "algorithm", "variant", "side_information", "parameters")
+
+
+def _order(place: Place) -> tuple[Any, ...]:
+    return place.task, place.workload, Domain.of(place.domain).size, *place[1:]
+
+
+def _widened(errors: NDArray[np.float64], shape: list[int]) -> NDArray[np.float64]:
+    wide = np.full((len(errors), *shape), np.nan)
+    wide[:, : errors.shape[1], : errors.shape[2]] = errors
+    return wide

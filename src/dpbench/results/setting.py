@@ -1,0 +1,94 @@
+"""One setting of a study, and how its algorithm is called in tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Named(Protocol):
+    """What a label is made of; a stored row and a setting both have it."""
+
+    @property
+    def algorithm(self) -> str: ...  # noqa: D102
+    @property
+    def variant(self) -> str: ...  # noqa: D102
+    @property
+    def side_information(self) -> str: ...  # noqa: D102
+    @property
+    def parameters(self) -> str: ...  # noqa: D102
+    @property
+    def private(self) -> bool: ...  # noqa: D102
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """What was measured of one algorithm in one setting."""
+
+    task: str
+    dataset: str
+    domain: str
+    workload: str
+    scale: int
+    epsilon: float
+    algorithm: str
+    variant: str
+    side_information: str
+    parameters: str
+    """Parameters that differ from the defaults, as JSON."""
+    seed: int
+    """Seed of the study: settings of one seed share their data vectors."""
+    private: bool
+    """Whether no unit revealed raw counts."""
+    accounted: bool
+    """Whether the ledger of every unit adds up to epsilon."""
+    algorithm_source: str
+    """Hash of the algorithm's code."""
+    failure: str
+    """Why units have no errors; empty where all is well."""
+    failed: int
+    """How many units failed."""
+    queries: int
+    """Queries of the workload; 0 where unknown."""
+    squared_bias: float
+    """Mean over queries of the squared bias of the answers, in records squared, corrected for the number of trials."""
+    variance: float
+    """Mean over queries of the variance of the answers over trials, in records squared."""
+    population_error: float
+    """Mean scaled L2 error against the expected counts of the shape."""
+    seconds: float
+    """Time in the algorithm, all trials together."""
+    errors: NDArray[np.float64]
+    """Scaled L2 errors ``(samples, trials)``; NaN where a trial was not run."""
+
+    @property
+    def label(self) -> str:
+        """The algorithm with what differs from its plain private form."""
+        return algorithm_label(self)
+
+    @property
+    def trials(self) -> NDArray[np.int64]:
+        """How many trials each data vector has, ``(samples,)``."""
+        return np.asarray(np.isfinite(self.errors).sum(axis=1))
+
+    @property
+    def ragged(self) -> bool:
+        """Whether data vectors have different numbers of trials, or none."""
+        return bool(np.ptp(self.trials) > 0) if len(self.errors) else True
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The errors of all trials that were run, in order of data vector and trial."""
+        return self.errors[np.isfinite(self.errors)]
+
+
+def algorithm_label(named: Named) -> str:
+    """An algorithm with what differs from its plain private form; a form that is not private says so."""
+    settings = named.parameters.strip("{}").replace('"', "").replace(": ", "=")
+    marks = [named.variant] if named.variant != "private" else []
+    marks += ["public scale"] if named.side_information == "public" else []
+    marks += ["not private"] if not named.private else []
+    return named.algorithm + (f"({settings})" if settings else "") + (f" [{', '.join(marks)}]" if marks else "")

@@ -1,0 +1,79 @@
+"""The summary file: a study in one Parquet file of a few megabytes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.errors import InvalidStore
+from dpbench.store.store import write_whole
+
+FORMAT = "1"
+_SINGLE = ("squared_bias", "variance", "population_error", "seconds")
+"""Columns whose digits beyond those of 32 bits say nothing."""
+
+
+def write_summary(
+    path: Path, columns: Mapping[str, NDArray[Any]], errors: NDArray[np.float64], metadata: Mapping[str, Any]
+) -> None:
+    """Write a summary whole or not at all; errors keep 7 digits."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrays = {
+        name: pa.array(values.astype(np.float32) if name in _SINGLE else values) for name, values in columns.items()
+    }
+    size = errors.shape[1] * errors.shape[2]
+    flat = pa.array(errors.astype(np.float32).reshape(-1))
+    arrays["errors"] = pa.FixedSizeListArray.from_arrays(flat, size) if size else pa.nulls(len(errors))
+    told = {"dpbench_summary": FORMAT, "shape": json.dumps(errors.shape), "metadata": json.dumps(dict(metadata))}
+    table = pa.table(arrays).replace_schema_metadata(told)
+    sink = pa.BufferOutputStream()
+    names = [name for name in arrays if name not in _SINGLE and name != "errors"]
+    split = [name for name in _SINGLE if name in arrays] + ["errors.list.element"] * bool(size)
+    pq.write_table(
+        table,
+        sink,
+        compression="zstd",
+        compression_level=19,
+        use_dictionary=names,
+        use_byte_stream_split=split,
+        write_statistics=False,
+    )
+    try:
+        write_whole(path, sink.getvalue().to_pybytes())
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InvalidStore(f"cannot write {path}: {reason}; give a file in a folder that exists") from None
+
+
+def read_summary(path: Path) -> tuple[dict[str, NDArray[Any]], NDArray[np.float64], dict[str, Any]]:
+    """Columns, errors and metadata of a summary; one line of refusal for any other file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.ParquetFile(pa.BufferReader(path.read_bytes())).read()
+    except (OSError, pa.ArrowException) as error:
+        reason = getattr(error, "strerror", None) or "it is not a Parquet file"
+        raise InvalidStore(f"cannot read the summary {path}: {reason}; give a file that Results.write made") from None
+    told = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+    if told.get("dpbench_summary") != FORMAT:
+        raise InvalidStore(f"{path} is not a summary of this version; make one from its store")
+    shape = tuple(json.loads(told["shape"]))
+    columns: dict[str, NDArray[Any]] = {}
+    for name in table.column_names:
+        if name == "errors":
+            continue
+        values = table[name].to_numpy()
+        columns[name] = values.astype(np.float64) if name in _SINGLE else values
+    flat = table["errors"].combine_chunks()
+    errors = np.full(shape, np.nan)
+    if errors.size:
+        errors[:] = flat.flatten().to_numpy(zero_copy_only=False).reshape(shape)
+    return columns, errors, json.loads(told["metadata"])

@@ -1,0 +1,179 @@
+import json
+
+import numpy as np
+import pytest
+
+from dpbench.errors import InvalidStore, UnknownName
+from dpbench.results import Results, export_csv
+from dpbench.store import Store
+from store.rows import make
+
+LEDGER = json.dumps({"epsilon": "1/10", "charges": [{"kind": "laplace", "amount": "1/20", "times": 2}]})
+
+
+def small():
+    """Two algorithms on two data vectors of two datasets."""
+    return [
+        make(algorithm=name, dataset=data, sample=sample, l2=[0.1 + sample, 0.7, 0.2], ledger=LEDGER)
+        for name in ("Hb", "Identity")
+        for data in ("a", "b")
+        for sample in (0, 1)
+    ]
+
+
+def test_a_setting_holds_the_errors_of_all_its_data_vectors():
+    """One record for each setting, errors as samples x trials."""
+    results = Results.from_rows(small())
+    assert len(results) == 4
+    setting = results[0]
+    assert (setting.algorithm, setting.dataset, setting.failed, setting.accounted) == ("Hb", "a", 0, True)
+    assert setting.errors.tolist() == [[0.1, 0.7, 0.2], [1.1, 0.7, 0.2]]
+    assert not setting.ragged
+
+
+def test_the_order_of_rows_leaves_no_trace():
+    """Settings are sorted as exports are, and samples stand by their number."""
+    one, other = Results.from_rows(small()), Results.from_rows(small()[::-1])
+    assert np.array_equal(one.errors, other.errors)
+    assert all(np.array_equal(one.columns[name], other.columns[name]) for name in one.columns)
+
+
+def test_missing_trials_are_told():
+    """A data vector with fewer trials, or none, makes the setting ragged; nothing is filled in."""
+    results = Results.from_rows([make(sample=0, trials=3), make(sample=2, trials=2)])
+    assert results[0].trials.tolist() == [3, 0, 2]
+    assert results[0].ragged
+    assert len(results[0].values) == 5
+
+
+def test_a_trial_that_two_runs_hold_counts_once():
+    """Rows that overlap give each trial one place, and further trials of a sample follow."""
+    rows = [make(trials=2), make(trials=3, run="again"), make(first_trial=3, trials=2)]
+    assert Results.from_rows(rows)[0].values.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
+
+
+def test_a_failed_setting_is_a_record_with_its_cause():
+    """Failures stay visible, with how many units failed; a repaired unit is no failure."""
+    results = Results.from_rows([make(failure="it broke"), make(algorithm="Hb"), make(algorithm="Hb", failure="then")])
+    broken, repaired = results.where(algorithm="Identity")[0], results.where(algorithm="Hb")[0]
+    assert (broken.failure, broken.failed, broken.values.tolist()) == ("it broke", 1, [])
+    assert (repaired.failure, repaired.failed) == ("", 0)
+    assert results.whole.tolist() == [True, False]
+
+
+def test_bias_is_corrected_for_the_number_of_trials():
+    """Over t trials the mean of the answers carries variance / t, which is no bias."""
+    (setting,) = Results.from_rows(
+        [make(squared_bias=5.0, variance=6.0), make(sample=1, squared_bias=3.0, variance=0.0)]
+    )
+    assert setting.squared_bias == pytest.approx((3.0 + 3.0) / 2)
+    assert setting.variance == pytest.approx(3.0)
+
+
+def test_a_single_trial_knows_no_variance():
+    """One trial on each data vector tells neither bias nor variance."""
+    (setting,) = Results.from_rows([make(trials=1, squared_bias=5.0)])
+    assert np.isnan(setting.squared_bias)
+    assert np.isnan(setting.variance)
+
+
+def test_the_number_of_queries_is_found_from_the_errors():
+    """Squared errors per query and scaled errors together tell q, for any workload."""
+    error = np.random.default_rng(0).normal(2.0, 3.0, (3, 37))
+    row = make(
+        l2=(np.linalg.norm(error, axis=1) / (1000 * 37)).tolist(),
+        squared_bias=float((error.mean(axis=0) ** 2).mean()),
+        variance=float(error.var(axis=0, ddof=1).mean()),
+    )
+    assert Results.from_rows([row])[0].queries == 37
+    assert Results.from_rows([make(squared_bias=0.1)])[0].queries == 0
+
+
+def test_a_ledger_that_does_not_add_up_is_told():
+    """A setting is accounted for where the charges of every unit are epsilon exactly."""
+    short = json.dumps({"epsilon": "1/10", "charges": [{"kind": "laplace", "amount": "1/20", "times": 1}]})
+    results = Results.from_rows([make(ledger=LEDGER), make(sample=1, ledger=short)])
+    assert not results[0].accounted
+
+
+def test_where_selects_by_any_column():
+    """One value or several, domains in any spelling; an unknown column is refused."""
+    results = Results.from_rows([*small(), make(domain="8x8", dataset="a")])
+    assert len(results.where(dimensions=2)) == 1
+    assert len(results.where(domain=(8, 8))) == 1
+    assert len(results.where(domain=64, dataset=["a", "b"], algorithm="Hb")) == 2
+    assert len(results.where(dataset="no such")) == 0
+    with pytest.raises(UnknownName, match="scale"):
+        results.where(scales=3)
+
+
+def test_settings_stand_in_a_grid_of_places_and_algorithms():
+    """Every algorithm has a column, every place a row; a gap is a gap."""
+    results = Results.from_rows(small()[:-2])
+    grid = results.grid
+    assert [place.dataset for place in grid.places] == ["a", "b"]
+    assert grid.labels == ("Hb", "Identity")
+    assert (grid.index >= 0).tolist() == [[True, True], [True, False]]
+    assert grid.spread(results.columns["scale"]).tolist()[0] == [1000.0, 1000.0]
+
+
+def test_a_summary_comes_back_as_it_was(tmp_path):
+    """All but the last digits of errors, and where they come from, survive the file."""
+    rows = [*small(), make(algorithm="Slow", failure="too slow"), make(algorithm="One", trials=1)]
+    results = Results.from_rows(rows).described(command="dpbench run small")
+    results.write(tmp_path / "summary.parquet")
+    again = Results.open(tmp_path / "summary.parquet")
+    np.testing.assert_allclose(again.errors, results.errors, rtol=1e-7)
+    assert again.metadata == results.metadata
+    for name, column in results.columns.items():
+        if column.dtype.kind == "f":
+            np.testing.assert_allclose(again.columns[name], column, rtol=1e-6)
+        else:
+            assert again.columns[name].tolist() == column.tolist()
+
+
+def test_a_store_and_its_rows_give_the_same_results(tmp_path):
+    """Results.open takes a store as well, and knows its runs."""
+    store = Store(tmp_path / "store", create=True)
+    store.record_run("run", {"plan": "small", "tasks": [{"generator": {"seed": 0}}]})
+    store.append(small(), "run")
+    results = Results.open(tmp_path / "store")
+    assert np.array_equal(results.errors, Results.from_rows(small()).errors)
+    assert results.metadata["origin"]["seeds"] == [0]
+
+
+def test_other_files_are_refused(tmp_path):
+    """A file that is no summary is told in one line."""
+    (tmp_path / "x.parquet").write_bytes(b"no")
+    with pytest.raises(InvalidStore, match="not a Parquet file"):
+        Results.read(tmp_path / "x.parquet")
+    with pytest.raises(InvalidStore, match="no store"):
+        Results.open(tmp_path / "nowhere")
+
+
+def test_a_newcomer_joins_a_study():
+    """Settings of both, whatever their numbers of trials; the first one's where both have one."""
+    study, new = Results.from_rows(small()), Results.from_rows([make(algorithm="Mine", trials=5), *small()[:2]])
+    both = study.joined(new)
+    assert len(both) == 5
+    assert both.errors.shape == (5, 2, 5)
+    assert both.where(algorithm="Mine")[0].values.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
+
+
+def test_the_csv_file_has_one_row_a_setting(tmp_path):
+    """Settings with measures and provenance; what is not known is empty."""
+    import csv
+
+    assert export_csv(Results.from_rows([*small(), make(algorithm="Bad", failure="broke")]), tmp_path / "x.csv") == 5
+    rows = list(csv.DictReader((tmp_path / "x.csv").read_text().splitlines()))
+    assert [row["mean"] for row in rows if row["algorithm"] == "Bad"] == [""]
+    assert [row["failure"] for row in rows if row["algorithm"] == "Bad"] == ["broke"]
+    assert float(rows[0]["mean"]) == pytest.approx(0.5)
+    assert rows[0]["trials"] == "6"
+
+
+def test_an_empty_store_gives_no_results(tmp_path):
+    """Nothing stored is nothing found, and no error."""
+    results = Results.from_store(Store(tmp_path / "store", create=True))
+    assert len(results) == 0
+    assert results.grid.places == ()
