@@ -19,6 +19,8 @@ examples:
   dpbench run demo                       every algorithm on synthetic shapes, in a minute
   dpbench list algorithms                what there is
   dpbench check my_algorithm.py:Mine     is it an algorithm, and is it private?
+  dpbench paper                          the paper beside what was measured
+  dpbench compare my_algorithm.py:Mine   it against the whole study
   dpbench data pull                      the paper's 27 histograms
   dpbench interpret dpbench-store/demo   who is competitive, at what regret
   dpbench store info dpbench-store/demo  what a run left behind
@@ -29,7 +31,7 @@ exit codes: 0 well, 1 something examined was found wanting, 2 bad input, 130 int
 
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line; imports nothing heavy, so that --help is quick."""
-    from dpbench.cli import catalogue, check, data, interpret, repair, run, store, tune
+    from dpbench.cli import catalogue, check, compare, data, interpret, paper, repair, run, store, tune
 
     parser = argparse.ArgumentParser(
         prog="dpbench",
@@ -39,7 +41,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dpbench {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for module in (run, catalogue, store, interpret, check, tune, repair, data):
+    for module in (run, catalogue, store, interpret, paper, compare, check, tune, repair, data):
         module.add_parser(verbs)
     return parser
 

@@ -89,6 +89,13 @@ def authors_code(options: str = "") -> Mapping[tuple[str, str, str, int], CodeEr
     return {(e.algorithm, e.domain, e.dataset, e.scale): e for e in found if e.options == options}
 
 
+@cache
+def expected_errors() -> tuple[tuple[str, str, str, float], ...]:
+    """Expected squared error of a query by domain, workload and data-independent algorithm, epsilon 0.1."""
+    names = ("domain", "workload", "algorithm")
+    return tuple((*(each[name] for name in names), float(each["error"])) for each in _rows("expected_errors.csv"))
+
+
 def _rows(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(_text(name))))
 

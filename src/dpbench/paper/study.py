@@ -49,14 +49,14 @@ class Part:
     def _panels(self) -> dict[tuple[int, str], Panel]:
         return {}
 
-    def extra(self, suite: str) -> Results:
+    def suite(self, name: str) -> Results:
         """The results of a small suite."""
         if self.extras is not None:
             tasks = self.extras.columns["task"].astype(str)
-            found = self.extras.take(np.char.startswith(tasks, suite))
+            found = self.extras.take(np.char.startswith(tasks, name))
             if len(found):
                 return found
-        raise Undecided(f"the suite {suite} was not run; dpbench run {suite} runs it")
+        raise Undecided(f"the suite {name} was not run; dpbench run {name} runs it")
 
 
 @dataclass(frozen=True)

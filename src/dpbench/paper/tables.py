@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log10
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from dpbench.paper.study import Part
 from dpbench.paper.verdict import Answer, Claim, close
 from dpbench.results import Results
 
-REGRET_WITHIN = 0.10
-"""A regret counts as reproduced within so large a share."""
+REGRET_WITHIN = log10(1.1)
+"""A regret counts as reproduced within a tenth of itself."""
 _PROPERTIES = ("hierarchical", "partitioning", "dimensions", "side information", "consistent", "exchangeable")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import log10
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _answer(claim: Claim, part: Part) -> Answer:
         return Answer("-", None, str(missing))
 
 
-def close(ours: float, theirs: float, tolerance: float) -> tuple[bool, str]:
-    """Whether a number is within a share of another, and by how much it differs."""
-    share = ours / theirs - 1
-    return abs(share) <= tolerance, "" if abs(share) <= tolerance else f"{100 * share:+.0f} %"
+def close(ours: float, theirs: float, decades: float) -> tuple[bool, str]:
+    """Whether two numbers differ by at most so much in log10, and by how much they differ otherwise."""
+    fits = abs(log10(ours / theirs)) <= decades
+    return fits, "" if fits else f"{100 * (ours / theirs - 1):+.0f} %"
