@@ -142,9 +142,14 @@ def _export(study: Study, path: str) -> int:
 
 def _price(study: Study, *, as_json: bool) -> int:
     from dpbench.cli.tables import write_pivot
+    from dpbench.errors import InvalidStore
     from dpbench.paper.price import prices
+    from dpbench.paper.verdict import Undecided
 
-    found = prices(study)
+    try:
+        found = prices(study)
+    except Undecided as missing:
+        raise InvalidStore(f"the price of privacy needs both settings: {missing}") from None
     if as_json:
         sys.stdout.write(json.dumps([asdict(each) for each in found], indent=1) + "\n")
         return 0

@@ -35,4 +35,6 @@ def _rows(setting: str, results: Results) -> list[dict[str, Any]]:
         "seed": results.columns["seed"].tolist(),
         "algorithm_source": results.columns["algorithm_source"].tolist(),
     }
-    return [{"setting": setting, **dict(zip(columns, each, strict=True))} for each in zip(*columns.values(), strict=True)]
+    return [
+        {"setting": setting, **dict(zip(columns, each, strict=True))} for each in zip(*columns.values(), strict=True)
+    ]

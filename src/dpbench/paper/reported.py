@@ -92,8 +92,8 @@ def authors_code(options: str = "") -> Mapping[tuple[str, str, str, int], CodeEr
 @cache
 def expected_errors() -> tuple[tuple[str, str, str, float], ...]:
     """Expected squared error of a query by domain, workload and data-independent algorithm, epsilon 0.1."""
-    names = ("domain", "workload", "algorithm")
-    return tuple((*(each[name] for name in names), float(each["error"])) for each in _rows("expected_errors.csv"))
+    rows = _rows("expected_errors.csv")
+    return tuple((each["domain"], each["workload"], each["algorithm"], float(each["error"])) for each in rows)
 
 
 def _rows(name: str) -> list[dict[str, str]]:
