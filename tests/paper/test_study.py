@@ -58,7 +58,7 @@ def test_the_export_has_a_row_for_each_setting(tmp_path):
     """Named columns, one row a setting, the three kinds told apart."""
     study = Study.of(Results.from_rows(mixed()))
     assert export_study(study, tmp_path / "study.csv") == 7
-    read = list(csv.DictReader((tmp_path / "study.csv").open()))
+    read = list(csv.DictReader((tmp_path / "study.csv").read_text().splitlines()))
     assert [row["setting"] for row in read] == ["paper"] * 3 + ["private"] * 3 + ["extra"]
     wanted = {"dim", "dataset", "domain", "scale", "epsilon", "algorithm", "variant", "side_information", "mean", "sd"}
     assert wanted | {"p95", "trials"} <= set(read[0])
