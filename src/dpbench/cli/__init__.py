@@ -31,7 +31,20 @@ exit codes: 0 well, 1 something examined was found wanting, 2 bad input, 130 int
 
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line; imports nothing heavy, so that --help is quick."""
-    from dpbench.cli import catalogue, check, compare, data, interpret, paper, repair, run, store, tune
+    from dpbench.cli import (
+        catalogue,
+        check,
+        compare,
+        data,
+        interpret,
+        paper,
+        principles,
+        properties,
+        repair,
+        run,
+        store,
+        tune,
+    )
 
     parser = argparse.ArgumentParser(
         prog="dpbench",
@@ -41,7 +54,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dpbench {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for module in (run, catalogue, store, interpret, paper, compare, check, tune, repair, data):
+    reading = (catalogue, store, interpret, principles, properties, paper)
+    for module in (run, *reading, compare, check, tune, repair, data):
         module.add_parser(verbs)
     return parser
 

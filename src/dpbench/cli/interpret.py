@@ -114,7 +114,7 @@ def _competitive(results: Results, test: str) -> Rows:
                     "score": float(sets.score[number, column]),
                     "p_value": float(sets.p_values[number, column]),
                     "level": float(sets.levels[number]),
-                    "best": column == sets.best[number],
+                    "best": column == int(sets.best[number]),
                     "competitive": bool(sets.members[number, column]),
                     "missing": reason,
                     "test": sets.test,
