@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench import algorithms
 from dpbench.interpreting import baselines, bias_shares, competitive_sets
 from dpbench.measuring import measure_all
 from dpbench.paper.findings_inputs import RATIO_WITHIN, SMALLEST, winners
@@ -15,6 +14,7 @@ from dpbench.paper.panel import TASKS, Panel
 from dpbench.paper.reported import PLOTTED, numbers
 from dpbench.paper.resampling import TIMES, deviations
 from dpbench.paper.study import Part
+from dpbench.paper.tables import in_form
 from dpbench.paper.verdict import Answer, Claim, Undecided, close
 from dpbench.repair.evidence import MeanErrors, Place, RoundsRatio, ratios_of, spreads_of
 from dpbench.results import Results
@@ -172,7 +172,7 @@ def bias_dominates(part: Part) -> Answer:
         raise Undecided(f"nothing was measured above scale {scale:.0e}")
     found = shares(part, 1, scale)
     told = ", ".join(f"{name} {100 * found[name]:.0f} %" for name in BIASED) + f" at {scale:.0e}"
-    consistent = [name for name in BIASED if algorithms.get(name, variant=part.setting).consistent]
+    consistent = [name for name in BIASED if in_form(name, part.setting).consistent]
     why = f"stated as consistent: {', '.join(consistent)}" if consistent else ""
     return Answer(told, all(found[name] > 0.5 for name in BIASED) and not consistent, why, found)
 

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench import algorithms, datasets
+from dpbench.algorithm import Algorithm
+from dpbench.errors import UnknownName
 from dpbench.interpreting import competitive_sets, regret
 from dpbench.paper.panel import TASKS
 from dpbench.paper.reported import PLOTTED, numbers
 from dpbench.paper.resampling import TIMES, deviations
 from dpbench.paper.study import Part
-from dpbench.paper.verdict import Answer, Claim, close
+from dpbench.paper.verdict import Answer, Claim, Undecided, close
 from dpbench.results import Results
 
 REGRET_WITHIN = log10(1.1)
@@ -35,8 +37,16 @@ def table_1(part: Part) -> Answer:
     return Answer(f"{cells - len(rows)} of {cells} cells agree", not rows, why, {"cells": cells}, rows)
 
 
+def in_form(name: str, setting: str) -> Algorithm:
+    """An algorithm of the catalogue in the form that a setting runs."""
+    try:
+        return algorithms.get(name, variant=setting)
+    except UnknownName as unknown:
+        raise Undecided(str(unknown)) from None
+
+
 def _properties(name: str, setting: str) -> tuple[Any, ...]:
-    algorithm = algorithms.get(name, variant=setting)
+    algorithm = in_form(name, setting)
     return (
         "X" if algorithm.hierarchical else "",
         "X" if algorithm.partitioning else "",
