@@ -9,6 +9,7 @@ import pytest
 from dpbench.paper import findings_inputs as inputs
 from dpbench.paper import findings_practice as practice
 from dpbench.paper.all_claims import all_claims
+from dpbench.paper.exchange import behaves_exchangeable
 from dpbench.paper.figures import figure_1
 from dpbench.paper.reported import plotted
 from dpbench.paper.study import Study
@@ -199,3 +200,16 @@ def test_nothing_measured_in_a_setting_names_the_command():
     part = Study.of(Results.from_rows(rows(flat, variant="private", scales=(1000,), dimensions=(1,)))).published
     with pytest.raises(Undecided, match="dpbench run paper --variant published"):
         part.panel(1)
+
+
+class TestExchangeability:
+    @pytest.mark.parametrize(("factor", "holds"), [(1.0, True), (1.5, False)])
+    def test_one_product_of_different_factors(self, factor, holds):
+        """Errors that follow the product alone are exchangeable; half as much again at a small epsilon is not."""
+        made = [
+            replace(row, task=f"epsilon-{epsilon:g}", epsilon=epsilon, scale=round(100 / epsilon))
+            for epsilon, times in ((0.01, factor), (1.0, 1.0))
+            for row in rows(lambda *_, times=times: times / 100, names={1: ("SF",)}, scales=(1000,), dimensions=(1,))
+        ]
+        part = Study.of(Results.from_rows(made)).published
+        assert behaves_exchangeable(part, "SF").holds is holds
