@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from dpbench.paper import finding_4
 from dpbench.paper import findings_inputs as inputs
 from dpbench.paper import findings_practice as practice
 from dpbench.paper.all_claims import all_claims
@@ -82,6 +83,36 @@ class TestFinding3:
     def test_errors_without_variation_differ_from_the_paper(self):
         """Flat errors vary with no shape."""
         assert inputs.shape_matters(study(flat).published).holds is False
+
+
+class TestFinding4:
+    @staticmethod
+    def part(powers):
+        """Errors as powers of the side of the domain, by algorithm; DAWA's depends on the shape."""
+        made = [
+            replace(row, domain=f"{side}x{side}")
+            for side in (32, 64, 128, 256)
+            for row in rows(
+                lambda name, dataset, scale, _, side=side: side ** powers(name, dataset) / scale,
+                names={2: finding_4.NAMES}, dimensions=(2,), scales=finding_4.SCALES, datasets=finding_4.SHAPES,
+                noise=0.0,
+            )
+        ]  # fmt: skip
+        return Study.of(Results.from_rows(made)).published
+
+    def test_holds_where_only_shapes_decide(self):
+        """Identity linear, Hb a little less, AGrid flat, DAWA flat on one shape and linear on the other."""
+        powers = {"Identity": 1.0, "Hb": 0.8, "AGrid": 0.1}
+        part = self.part(lambda name, dataset: powers.get(name, 1.2 if dataset == "BJ-CABS-E" else 0.0))
+        for decide in (finding_4.domain_matters, finding_4.grows, finding_4.overtakes, finding_4.agrid_flat):
+            assert decide(part).holds
+        assert finding_4.dawa_both(part).holds
+
+    def test_fails_where_everybody_grows_alike(self):
+        """All linear: nobody overtakes, nobody is flat."""
+        part = self.part(lambda name, dataset: 1.0)
+        for decide in (finding_4.domain_matters, finding_4.overtakes, finding_4.agrid_flat, finding_4.dawa_both):
+            assert decide(part).holds is False
 
 
 class TestFinding5:

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dpbench.paper import disagreements, exchange, figures, findings_inputs, findings_practice, price, tables, unshown
+from dpbench.paper import (
+    disagreements,
+    exchange,
+    figures,
+    finding_4,
+    findings_inputs,
+    findings_practice,
+    price,
+    tables,
+    unshown,
+)
 from dpbench.paper.study import Study
 from dpbench.paper.verdict import Claim, Verdict, judge
 
 
 def all_claims() -> list[Claim]:
     """Tables, figures, findings, disagreements, what is not shown, the discussion."""
-    modules = (tables, figures, findings_inputs, findings_practice, disagreements, unshown, exchange)
+    modules = (tables, figures, findings_inputs, finding_4, findings_practice, disagreements, unshown, exchange)
     found = [claim for module in modules for claim in module.claims()]
     return sorted(found, key=lambda claim: (_order(claim.group), not claim.headline))
 

@@ -1,4 +1,4 @@
-"""Findings 1 to 5: what scale, shape and domain do to error, and who is the best where."""
+"""Findings 1, 2, 3 and 5: what scale and shape do to error, and who is the best where."""
 
 from __future__ import annotations
 
@@ -17,10 +17,6 @@ LARGE = {1: 10**7, 2: 10**8}
 RATIO_WITHIN = 0.10
 """A ratio of errors counts as reproduced within so much of its log10, as a row of Figure 1 does."""
 ALMOST_ALL = 0.75
-FLAT = 1.5
-"""An error is flat if its largest value over domains is at most so many times its least."""
-SHAPES_OF_DOMAIN = ("ADULT-2D", "BJ-CABS-E")
-DOMAINS_2D = ("32x32", "64x64", "128x128", "256x256")
 
 
 def advantage(panel: Panel, scale: int) -> tuple[float, str]:
@@ -171,30 +167,6 @@ def agrid_where_dawa_fails(part: Part) -> Answer:
     return Answer(told, None if not bad.any() else bool(good.sum() >= ALMOST_ALL * bad.sum()), quantities={})
 
 
-def _by_domain(part: Part, algorithm: str, dataset: str, scale: int) -> list[float]:
-    return [part.panel(2, domain).mean(algorithm, dataset, scale) for domain in DOMAINS_2D]
-
-
-def domain_matters(part: Part) -> Answer:
-    """Finding 4: Identity and Hb grow with the domain, Hb overtakes Identity, AGrid is nearly flat, DAWA both."""
-    rows, growing, overtaken, flat, dawa = [], True, True, True, []
-    for dataset in SHAPES_OF_DOMAIN:
-        for scale in (10**4, 10**6):
-            errors = {name: _by_domain(part, name, dataset, scale) for name in ("Identity", "Hb", "AGrid", "DAWA")}
-            growth = {name: each[-1] / each[0] for name, each in errors.items()}
-            growing &= growth["Identity"] > FLAT and growth["Hb"] > 1
-            overtaken &= errors["Hb"][0] >= 0.9 * errors["Identity"][0] and errors["Hb"][-1] < errors["Identity"][-1]
-            flat &= max(errors["AGrid"]) / min(errors["AGrid"]) <= 2 * FLAT and growth["AGrid"] < growth["Identity"]
-            dawa.append(growth["DAWA"])
-            rows.append({"dataset": dataset, "scale": scale, **{f"{n}, 256x256 / 32x32": g for n, g in growth.items()}})
-    both = min(dawa) <= FLAT < max(dawa)
-    facts = {"Identity and Hb grow": growing, "Hb overtakes Identity": overtaken, "AGrid nearly flat": flat,
-             "DAWA flat on some and growing on others": both}  # fmt: skip
-    wrong = [name for name, true in facts.items() if not true]
-    told = f"{len(facts) - len(wrong)} of 4 parts; DAWA grows {min(dawa):.1f} to {max(dawa):.1f} times"
-    return Answer(told, not wrong, f"not: {', '.join(wrong)}" if wrong else "", facts, rows)
-
-
 def nobody_wins(part: Part) -> Answer:
     """Finding 5: nobody is competitive everywhere; only data-dependent ones at small scales, Hb and few at large."""
     everywhere: list[str] = []
@@ -220,7 +192,7 @@ def competitive_somewhere(part: Part, dimensions: int) -> Answer:
 
 
 def claims() -> list[Claim]:
-    """Findings 1 to 5, each with its numbers."""
+    """Findings 1, 2, 3 and 5, each with its numbers."""
     text = "text, impact of input properties"
     head = partial(Claim, headline=True)
     return [
@@ -247,8 +219,6 @@ def claims() -> list[Claim]:
               different_winners),
         Claim("finding 3", "EFPA: BIDS-ALL easy, TRACE hard; MWEM: the reverse", text, "yes", easy_and_hard),
         Claim("finding 3", "AGrid does well in 2-D where DAWA does badly", text, "yes", agrid_where_dawa_fails),
-        head("finding 4", "domain size acts differently on data-dependent algorithms", "Finding 4",
-             "Identity and Hb grow, Hb overtakes; AGrid flat; DAWA flat or growing", domain_matters),
         head("finding 5", "nobody wins everywhere", "Finding 5", "nobody; small scales: data-dependent ones only",
              nobody_wins),
         Claim("finding 5", "algorithms competitive somewhere, 1-D", text, "8 of Table 3",

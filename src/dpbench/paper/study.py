@@ -76,7 +76,7 @@ class Study:
     @classmethod
     def from_stores(cls, paths: Iterable[str | PathLike[str]]) -> Study:
         """A study from stores or summary files; all of them together."""
-        return cls.of(joined(paths))
+        return cls.of(_joined([Results.open(path) for path in paths]))
 
     @classmethod
     def shipped(cls) -> Study:
@@ -85,12 +85,6 @@ class Study:
         if not found:
             raise InvalidStore("this installation has no study in it; give results with --store DIR")
         return _shipped(tuple(map(str, found)))
-
-    @property
-    def all(self) -> Results:
-        """Every setting of the study."""
-        parts = [each for each in (self.published.results, self.private.results, self.published.extras) if each]
-        return _joined(parts)
 
 
 @cache
@@ -101,11 +95,6 @@ def _shipped(paths: tuple[str, ...]) -> Study:
 def shipped_file(name: str) -> Path:
     """Where a summary file of the shipped study lies."""
     return Path(str(files("dpbench.paper").joinpath("data", f"{name}.parquet")))
-
-
-def joined(paths: Iterable[str | PathLike[str]]) -> Results:
-    """The settings of several stores or summary files."""
-    return _joined([Results.open(path) for path in paths])
 
 
 def _joined(parts: list[Results]) -> Results:
@@ -133,17 +122,11 @@ def sort_settings(results: Results) -> Mapping[str, Results | None]:
 
 def pack(stores: Iterable[str | PathLike[str]], folder: str | PathLike[str]) -> dict[str, int]:
     """Write the summary files of a study from its stores; how many settings each got."""
+    parts = [Results.open(store) for store in stores]
     Path(folder).mkdir(parents=True, exist_ok=True)
     written = {}
-    origins = []
-    whole: Results | None = None
-    for store in stores:
-        part = Results.open(store)
-        origins.append(part.metadata.get("origin", {}))
-        whole = part if whole is None else whole.joined(part)
-    if whole is None:
-        raise InvalidStore("no stores were given; name those of the study")
-    for name, results in sort_settings(whole).items():
+    origins = [part.metadata.get("origin", {}) for part in parts]
+    for name, results in sort_settings(_joined(parts)).items():
         if results is not None:
             results.described(origins=origins).write(Path(folder) / f"{name}.parquet")
             written[name] = len(results)
