@@ -30,6 +30,8 @@ exit codes: 0 well, 1 something examined was found wanting, 2 bad input, 130 int
 VERBS = (
     "run",
     "catalogue",
+    "paper",
+    "compare",
     "interpret",
     "principles",
     "properties",

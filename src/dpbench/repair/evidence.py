@@ -12,6 +12,8 @@ from dpbench.store import Row
 
 Place = tuple[str, str, int, str, float]
 """Dataset, domain, scale, workload, epsilon."""
+MeanErrors = Mapping[tuple[str, str], Mapping[Place, float]]
+"""Mean errors by algorithm and parameters, then by place."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class RoundsRatio:
     datasets: int
 
 
-def mean_errors(rows: Iterable[Row]) -> Mapping[tuple[str, str], Mapping[Place, float]]:
+def mean_errors(rows: Iterable[Row]) -> MeanErrors:
     """Mean error of every setting, by algorithm and parameters, then by place."""
     errors: dict[tuple[str, str], dict[Place, list[float]]] = {}
     for row in rows:
@@ -53,7 +55,11 @@ def mean_errors(rows: Iterable[Row]) -> Mapping[tuple[str, str], Mapping[Place, 
 
 def tuning_spreads(rows: Iterable[Row], dataset: str, scale: int) -> list[TuningSpread]:
     """For each algorithm with several parameters: worst over best error on a dataset at a scale."""
-    means = mean_errors(rows)
+    return spreads_of(mean_errors(rows), dataset, scale)
+
+
+def spreads_of(means: MeanErrors, dataset: str, scale: int) -> list[TuningSpread]:
+    """The same, of mean errors by algorithm and parameters, then by place."""
     spreads = []
     for algorithm in dict.fromkeys(name for name, _ in means):
         tried = {parameters: at for (name, parameters), at in means.items() if name == algorithm}
@@ -82,7 +88,11 @@ def tuning_spreads(rows: Iterable[Row], dataset: str, scale: int) -> list[Tuning
 
 def rounds_ratios(rows: Iterable[Row], plain: str = "MWEM", trained: str = "MWEM*") -> list[RoundsRatio]:
     """By domain and scale, over the datasets that both ran on with default parameters."""
-    means = mean_errors(row for row in rows if row.algorithm in {plain, trained} and row.parameters == "{}")
+    return ratios_of(mean_errors(row for row in rows if row.algorithm in {plain, trained}), plain, trained)
+
+
+def ratios_of(means: MeanErrors, plain: str = "MWEM", trained: str = "MWEM*") -> list[RoundsRatio]:
+    """The same, of mean errors by algorithm and parameters, then by place."""
     before, after = means.get((plain, "{}"), {}), means.get((trained, "{}"), {})
     common = [place for place in before if place in after]
     ratios = []

@@ -1,0 +1,143 @@
+"""``dpbench compare``: somebody's algorithm against the whole study."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from dpbench.cli.arguments import add_verb
+
+if TYPE_CHECKING:
+    from dpbench.cli.arguments import Subparsers
+    from dpbench.experiment.plan import Plan
+    from dpbench.paper.newcomer import Comparison
+    from dpbench.results import Results
+
+_ABOUT = """\
+Run one algorithm on the data vectors of the study that comes with the package, and set it against all others without
+running them: where it is competitive, its regret, where it loses to the baselines, and the sentence and the table for
+a paper. What was run before is not run again.
+"""
+_EXAMPLE = """\
+dpbench compare mine.py:Mine --dimensions 1 --domain 4096
+  dpbench compare mine.py:Mine --dataset MEDCOST --scale 1000 --latex"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add ``compare``."""
+    parser = add_verb(subparsers, "compare", "an algorithm of yours against the whole study", _ABOUT, _EXAMPLE)
+    add = parser.add_argument
+    many: dict[str, Any] = {"action": "append", "default": []}
+    add("algorithm", metavar="FILE.py:Class", help="the newcomer")
+    add("--setting", choices=("private", "published"), default="private", help="against which study (private)")
+    add("--dimensions", type=int, choices=(1, 2), help="only 1-D or 2-D (whatever it supports)")
+    add("--domain", metavar="N|NxM", help="only this domain; may be repeated", **many)
+    add("--dataset", metavar="NAME", help="only this dataset; may be repeated", **many)
+    add("--scale", type=float, metavar="N", help="only this scale; may be repeated", **many)
+    add("--study", metavar="STORE", help="another study: a store or summary file", **many)
+    add("--store", metavar="DIR", help="where its results are kept (dpbench-store/compare)")
+    add("--jobs", type=int, metavar="N", help="worker processes (one for each core); 0: in this process")
+    add("--json", action="store_true", help="write JSON")
+    add("--latex", action="store_true", help="write the table in LaTeX rather than Markdown")
+    add("--quiet", action="store_true", help="no progress")
+    parser.set_defaults(run=run_compare)
+
+
+def run_compare(chosen: argparse.Namespace) -> int:
+    """Run the newcomer where it is missing and print the comparison; 1 if a unit failed."""
+    from dpbench.errors import InvalidStore
+    from dpbench.paper import Study
+    from dpbench.paper.newcomer import against
+
+    study = Study.from_stores(chosen.study) if chosen.study else Study.shipped()
+    part = study.private if chosen.setting == "private" else study.published
+    if part.results is None:
+        raise InvalidStore(f"the study has nothing in the {chosen.setting} setting; choose the other with --setting")
+    rivals = _chosen(part.results, chosen)
+    newcomer, failed = _run(_plan(rivals, chosen), chosen)
+    comparison = against(rivals, newcomer)
+    if chosen.json:
+        plain = asdict(comparison) | {"sentence": comparison.sentence}
+        sys.stdout.write(json.dumps(plain, indent=1) + "\n")
+    else:
+        _print(comparison, latex=chosen.latex)
+    return 1 if failed else 0
+
+
+def _chosen(results: Results, chosen: argparse.Namespace) -> Results:
+    from dpbench.errors import InvalidInput
+
+    wanted = {name: getattr(chosen, name) for name in ("domain", "dataset", "scale", "dimensions")}
+    kept = results.where(**{name: value for name, value in wanted.items() if value})
+    if not len(kept):
+        raise InvalidInput("the study has no such settings; see dpbench paper --export for those that it has")
+    return kept
+
+
+def _plan(rivals: Results, chosen: argparse.Namespace) -> Plan:
+    """The newcomer on every combination of the study's datasets, domains and scales, with its seed."""
+    import numpy as np
+
+    from dpbench.experiment.plan import Plan
+    from dpbench.task import RANGE_1D, RANGE_2D
+    from dpbench.task_parts import AlgorithmPart
+
+    side = "public" if chosen.setting == "published" else "estimated"
+    tasks = []
+    for name in dict.fromkeys(rivals.columns["task"].tolist()):
+        here = rivals.where(task=name)
+        columns = {each: np.unique(here.columns[each]).tolist() for each in ("dataset", "domain", "scale", "epsilon")}
+        base = RANGE_2D if "x" in columns["domain"][0] else RANGE_1D
+        samples, trials = (int(n) for n in here.errors.shape[1:])
+        tasks.append(
+            base.replace(
+                name=name,
+                datasets=columns["dataset"],
+                domains=columns["domain"],
+                scales=columns["scale"],
+                epsilons=columns["epsilon"],
+                seed=int(here.columns["seed"][0]),
+                samples=samples,
+                trials=trials,
+                algorithms=[AlgorithmPart(chosen.algorithm, side_information=side)],
+            )
+        )
+    return Plan(name="compare", tasks=tuple(tasks))
+
+
+def _run(plan: Plan, chosen: argparse.Namespace) -> tuple[Results, int]:
+    """The newcomer's results, and how many units failed."""
+    from dpbench.cli.progress import RunProgress
+    from dpbench.experiment.processes import Processes
+    from dpbench.experiment.run import Serial, agenda, execute
+    from dpbench.results import Results
+    from dpbench.store import Store
+
+    agenda(plan, None)  # whatever is wrong is said before a folder is made
+    store = Store(chosen.store or os.path.join("dpbench-store", "compare"), create=True)  # noqa: PTH118
+    todo = agenda(plan, store)
+    failed = todo.failed
+    if todo.missing:
+        executor = Serial() if chosen.jobs == 0 else Processes(chosen.jobs or os.cpu_count() or 1)
+        with RunProgress(len(todo.missing), quiet=chosen.quiet) as progress:
+            outcome = execute(todo.missing, store, executor, plan=plan, measured=todo.measured, on_row=progress)
+        failed += len(outcome.failures)
+    wanted = {unit.key for unit in todo.units}
+    return Results.from_rows(row for row in store.rows() if row.key in wanted), failed
+
+
+def _print(comparison: Comparison, *, latex: bool) -> None:
+    from dpbench.paper.newcomer import latex as as_latex
+    from dpbench.paper.newcomer import markdown
+
+    write = sys.stdout.write
+    write(comparison.sentence + "\n\n")
+    write((as_latex if latex else markdown)(comparison) + "\n")
+    ranked = sorted(comparison.regrets.items(), key=lambda each: each[1])
+    write("regret: " + ", ".join(f"{name} {value:.2f}" for name, value in ranked) + "\n")
+    differs = ", ".join(f"{name} {number}" for name, number in comparison.different.items())
+    write(f"settings of {comparison.settings} that differ significantly (Bonferroni over all) from: {differs}\n")

@@ -1,0 +1,111 @@
+"""The page of findings, generated: the ten findings in both settings, and what changes with privacy."""
+
+from __future__ import annotations
+
+from dpbench.errors import InvalidStore
+from dpbench.paper.all_claims import verdicts
+from dpbench.paper.price import Price, prices
+from dpbench.paper.study import Study
+from dpbench.paper.verdict import UNDECIDED, Undecided, Verdict
+
+NO_STUDY = """\
+# The paper's findings, in its setting and end-to-end private
+
+This page is written by `dpbench paper --page docs/findings.md` from the study that comes with the package. This
+installation has no study in it yet.
+"""
+
+
+def shipped_page() -> str:
+    """The page of the shipped study."""
+    try:
+        return page(Study.shipped())
+    except InvalidStore:
+        return NO_STUDY
+
+
+def page(study: Study) -> str:
+    """The page in Markdown."""
+    found = verdicts(study)
+    headlines = [each for each in found if each.headline]
+    lines = [
+        "# The paper's findings, in its setting and end-to-end private",
+        "",
+        "Written by `dpbench paper --page docs/findings.md`; do not edit. The paper's setting runs the algorithms as",
+        "their authors' code does, with the scale public; several of them are then not private. End-to-end private",
+        "runs the repaired forms, and the scale is bought.",
+        "",
+        "## The ten findings",
+        "",
+        "| | finding | in the paper's setting | end-to-end private |",
+        "|---|---|---|---|",
+        *(_finding(each) for each in headlines),
+        "",
+        "## What changes when every algorithm is really private",
+        "",
+        *_changes(found),
+        "",
+        "### Price of privacy: private over published error, geometric mean over datasets",
+        "",
+        *_price(study),
+        "",
+        "## All verdicts",
+        "",
+        "| where | claim | paper | paper's setting | private |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {each.group}, {each.source} | {each.claim} | {each.says} | {each.ours}: **{each.verdict}** {each.why} "
+            f"| {each.private}: **{each.private_verdict}** {each.private_why} |"
+            for each in found
+        ),
+    ]
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _finding(each: Verdict) -> str:
+    number = each.group.split()[1]
+    return (
+        f"| {number} | {each.claim} | **{each.verdict}**: {each.ours}{_note(each.why)} "
+        f"| **{each.private_verdict}**: {each.private}{_note(each.private_why)} |"
+    )
+
+
+def _note(why: str) -> str:
+    return f" ({why})" if why else ""
+
+
+def _changes(found: list[Verdict]) -> list[str]:
+    """Claims whose verdict is another one when every algorithm is private."""
+    decided = [each for each in found if UNDECIDED not in {each.verdict, each.private_verdict}]
+    changed = [each for each in decided if each.verdict != each.private_verdict]
+    if not decided:
+        return ["Nothing was decided in both settings."]
+    intro = f"Of {len(decided)} claims that both settings decide, {len(changed)} come out differently:"
+    told = [
+        f"- **{each.claim}** ({each.group}): {each.ours} in the paper's setting ({each.verdict}), "
+        f"{each.private} with privacy ({each.private_verdict})."
+        for each in changed
+    ]
+    return [intro, "", *told]
+
+
+def _price(study: Study) -> list[str]:
+    try:
+        found = prices(study)
+    except Undecided as reason:
+        return [f"Cannot be told: {reason}."]
+    lines = []
+    for domain in dict.fromkeys(each.domain for each in found):
+        lines += [*_price_table(domain, [each for each in found if each.domain == domain]), ""]
+    return lines
+
+
+def _price_table(domain: str, found: list[Price]) -> list[str]:
+    scales = sorted({each.scale for each in found})
+    cells = {(each.algorithm, each.scale): f"{each.typical:.2f}" for each in found}
+    names = dict.fromkeys(each.algorithm for each in found)
+    return [
+        f"| {domain} | " + " | ".join(f"{scale:.0e}" for scale in scales) + " |",
+        "|---" * (len(scales) + 1) + "|",
+        *(f"| {name} | " + " | ".join(cells.get((name, scale), "-") for scale in scales) + " |" for name in names),
+    ]

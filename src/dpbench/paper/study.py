@@ -1,0 +1,133 @@
+"""A study: what was measured in the paper's setting, what was measured end-to-end private, and what goes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from dpbench.errors import InvalidStore
+from dpbench.paper.panel import Panel
+from dpbench.paper.reported import DOMAINS
+from dpbench.paper.verdict import Undecided
+from dpbench.results import Results
+
+FILES = ("published", "private", "extras")
+EXTRAS = ("epsilon", "original", "parameters", "truncation")
+"""Tasks beside the paper's two, by the beginning of their names."""
+COMMANDS = {
+    "published": "dpbench run paper --variant published --side-information public",
+    "private": "dpbench run paper",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One setting of a study: as the paper ran it, or end-to-end private."""
+
+    setting: str
+    """published or private."""
+    results: Results | None
+    extras: Results | None
+    """Results of the small suites; both settings share them."""
+
+    def panel(self, dimensions: int, domain: str = "") -> Panel:
+        """The errors at one domain, that of the figures unless another is named."""
+        if self.results is None:
+            raise Undecided(f"nothing was measured in this setting; {COMMANDS[self.setting]} measures it")
+        key = dimensions, domain or DOMAINS[dimensions]
+        if key not in self._panels:
+            self._panels[key] = Panel.of(self.results, *key)
+        return self._panels[key]
+
+    @cached_property
+    def _panels(self) -> dict[tuple[int, str], Panel]:
+        return {}
+
+    def suite(self, name: str) -> Results:
+        """The results of a small suite."""
+        if self.extras is not None:
+            tasks = self.extras.columns["task"].astype(str)
+            found = self.extras.take(np.char.startswith(tasks, name))
+            if len(found):
+                return found
+        raise Undecided(f"the suite {name} was not run; dpbench run {name} runs it")
+
+
+@dataclass(frozen=True)
+class Study:
+    """Both settings."""
+
+    published: Part
+    private: Part
+
+    @classmethod
+    def of(cls, results: Results) -> Study:
+        """Sort settings into the paper's, private ones, and those of the small suites."""
+        parts = sort_settings(results)
+        extras = parts["extras"]
+        return cls(Part("published", parts["published"], extras), Part("private", parts["private"], extras))
+
+    @classmethod
+    def from_stores(cls, paths: Iterable[str | PathLike[str]]) -> Study:
+        """A study from stores or summary files; all of them together."""
+        return cls.of(_joined([Results.open(path) for path in paths]))
+
+    @classmethod
+    def shipped(cls) -> Study:
+        """The study that comes with the package."""
+        found = [path for path in map(shipped_file, FILES) if path.is_file()]
+        if not found:
+            raise InvalidStore("this installation has no study in it; give results with --store DIR")
+        return _shipped(tuple(map(str, found)))
+
+
+@cache
+def _shipped(paths: tuple[str, ...]) -> Study:
+    return Study.from_stores(paths)
+
+
+def shipped_file(name: str) -> Path:
+    """Where a summary file of the shipped study lies."""
+    return Path(str(files("dpbench.paper").joinpath("data", f"{name}.parquet")))
+
+
+def _joined(parts: list[Results]) -> Results:
+    if not parts:
+        raise InvalidStore("no results were given; name a store or a summary file")
+    whole = parts[0]
+    for each in parts[1:]:
+        whole = whole.joined(each)
+    return whole
+
+
+def sort_settings(results: Results) -> Mapping[str, Results | None]:
+    """Settings by what they are for; nothing where there are none."""
+    columns = results.columns
+    task = columns["task"].astype(str)
+    extra = np.any([np.char.startswith(task, name) for name in EXTRAS], axis=0) | (columns["parameters"] != "{}")
+    variant, scale = columns["variant"], columns["side_information"]
+    chosen = {
+        "published": ~extra & (variant == "published") & np.isin(scale, ["", "public"]),
+        "private": ~extra & (variant == "private") & np.isin(scale, ["", "estimated"]),
+        "extras": extra,
+    }
+    return {name: results.take(kept) if kept.any() else None for name, kept in chosen.items()}
+
+
+def pack(stores: Iterable[str | PathLike[str]], folder: str | PathLike[str]) -> dict[str, int]:
+    """Write the summary files of a study from its stores; how many settings each got."""
+    parts = [Results.open(store) for store in stores]
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    written = {}
+    origins = [part.metadata.get("origin", {}) for part in parts]
+    for name, results in sort_settings(_joined(parts)).items():
+        if results is not None:
+            results.described(origins=origins).write(Path(folder) / f"{name}.parquet")
+            written[name] = len(results)
+    return written

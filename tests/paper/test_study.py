@@ -1,0 +1,135 @@
+"""Studies: sorted into settings, packed into files, read back, exported."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpbench import algorithms
+from dpbench.domain import Domain
+from dpbench.errors import InvalidStore
+from dpbench.paper import Study, pack, verdicts
+from dpbench.paper.export import export_study
+from dpbench.paper.page import page, shipped_page
+from dpbench.paper.price import prices
+from dpbench.paper.reported import authors_code, expected_errors, numbers, plotted, points
+from dpbench.paper.resampling import deviations, resampled
+from dpbench.paper.study import sort_settings
+from dpbench.results import Results
+from dpbench.store import Store
+from dpbench.workloads import Identity, Prefix
+from paper.synthetic import flat, rows
+
+SMALL = {"names": {1: ("Identity", "Hb", "MWEM")}, "dimensions": (1,), "scales": (1000,), "datasets": ("MEDCOST",)}
+
+
+def mixed():
+    """Both settings, and a row of a small suite."""
+    published, private = rows(flat, **SMALL), rows(flat, variant="private", **SMALL)
+    extra = replace(published[0], task="truncation", parameters='{"truncate": false}')
+    return [*published, *private, extra]
+
+
+def test_settings_are_sorted_by_what_they_are_for():
+    """Published with a public scale, private with a bought one, small suites apart; other mixtures belong nowhere."""
+    odd = replace(mixed()[0], variant="private", side_information="public")
+    parts = sort_settings(Results.from_rows([*mixed(), odd]))
+    assert {name: len(part) for name, part in parts.items()} == {"published": 3, "private": 3, "extras": 1}
+
+
+def test_a_packed_study_reads_as_its_stores(tmp_path):
+    """The summary files give the same verdicts as the store that they were packed from."""
+    store = Store(tmp_path / "store", create=True)
+    store.append(mixed(), "run")
+    assert pack([tmp_path / "store"], tmp_path / "files") == {"published": 3, "private": 3, "extras": 1}
+    files = sorted((tmp_path / "files").iterdir())
+
+    def told(paths):
+        found = verdicts(Study.from_stores(paths), lambda group: group in {"figure 2", "finding 3"})
+        return [(each.ours, each.verdict, each.why) for each in found]
+
+    assert told(files) == told([tmp_path / "store"])
+
+
+def test_the_export_has_a_row_for_each_setting(tmp_path):
+    """Named columns, one row a setting, the three kinds told apart."""
+    study = Study.of(Results.from_rows(mixed()))
+    assert export_study(study, tmp_path / "study.csv") == 7
+    read = list(csv.DictReader((tmp_path / "study.csv").read_text().splitlines()))
+    assert [row["setting"] for row in read] == ["paper"] * 3 + ["private"] * 3 + ["extra"]
+    wanted = {"dim", "dataset", "domain", "scale", "epsilon", "algorithm", "variant", "side_information", "mean", "sd"}
+    assert wanted | {"p95", "trials"} <= set(read[0])
+
+
+def test_the_price_of_privacy_is_private_over_published():
+    """A private form with three times the error has the price 3."""
+    dear = rows(lambda *at: 3 * flat(*at), variant="private", noise=0.0, **SMALL)
+    study = Study.of(Results.from_rows([*rows(flat, noise=0.0, **SMALL), *dear]))
+    found = prices(study, ("4096",))
+    assert {each.algorithm: each.ratio for each in found} == pytest.approx({"Identity": 3, "Hb": 3, "MWEM": 3})
+
+
+def test_no_results_are_told(tmp_path):
+    """No store at all is one line of advice."""
+    with pytest.raises(InvalidStore, match="name a store"):
+        Study.from_stores([])
+
+
+class TestReported:
+    def test_every_value_of_the_plots_is_there(self):
+        """33 + 33 means over datasets, 144 + 45 values on datasets."""
+        assert [len(points(name)) for name in ("1a", "1b", "2a", "2b")] == [33, 33, 144, 45]
+
+    def test_the_plots_differ_from_the_text_as_known(self):
+        """MWEM over MWEM* is 1.31 and 1.22 in the plots, 1.799 and 1.063 in the text."""
+        values = plotted("1a")
+        ratios = [values["MWEM", "", scale] / values["MWEM*", "", scale] for scale in (10**3, 10**5)]
+        assert ratios == pytest.approx([1.31, 1.22], abs=0.01)
+        assert [numbers()["rounds"][scale] for scale in ("1000", "100000")] == [1.799, 1.063]
+
+    def test_truncation_in_the_authors_code(self):
+        """The released code is worse with its truncation on GOWALLA at 10^4."""
+        key = ("DAWA", "128x128", "GOWALLA", 10**4)
+        assert authors_code()[key].mean > authors_code("truncate=False")[key].mean
+
+    @pytest.mark.parametrize("name", ["Identity", "Hb", "Privelet", "H"])
+    @pytest.mark.parametrize("kind", [Prefix, Identity])
+    def test_expected_errors_are_those_of_the_algorithms(self, name, kind):
+        """The kept table is what the algorithms say of themselves."""
+        kept = {each[:3]: each[3] for each in expected_errors()}
+        workload = kind(Domain.of(4096))
+        assert kept["4096", workload.name, name] == pytest.approx(algorithms.get(name).expected_error(workload, 0.1))
+
+
+class TestResampling:
+    def test_settings_of_one_place_share_their_data_vectors(self):
+        """Errors that are the number of the data vector stay equal for two algorithms at one place."""
+        made = [
+            replace(row, sample=sample, l2=[float(sample)] * 6, population_l2=[0.0] * 6)
+            for row in rows(flat, **SMALL)
+            for sample in range(5)
+        ]
+        again = resampled(Results.from_rows(made), np.random.default_rng(1)).errors
+        assert np.array_equal(again[0], again[1])
+        assert len(np.unique(again[0])) > 1
+
+    def test_a_count_that_cannot_change_has_no_deviation(self):
+        """A constant deviates by 0, a mean of errors by more."""
+        results = Results.from_rows(rows(flat, noise=0.5, **SMALL))
+        assert deviations(results, lambda _: np.array([4.0]))[0] == 0
+        assert deviations(results, lambda each: each.errors.mean(axis=(1, 2)))[0] > 0
+
+
+def test_the_page_of_findings_names_all_ten():
+    """A row for each finding, whatever could be decided."""
+    text = page(Study.of(Results.from_rows(mixed())))
+    assert all(f"\n| {number} | " in text for number in range(1, 11))
+
+
+def test_the_page_in_the_documentation_is_current(request):
+    """docs/findings.md is what dpbench paper --page writes from the shipped study."""
+    written = (request.config.rootpath / "docs" / "findings.md").read_text(encoding="utf-8")
+    assert written == shipped_page(), "run: dpbench paper --page docs/findings.md"
