@@ -19,6 +19,8 @@ examples:
   dpbench run demo                       every algorithm on synthetic shapes, in a minute
   dpbench list algorithms                what there is
   dpbench check my_algorithm.py:Mine     is it an algorithm, and is it private?
+  dpbench paper                          the paper beside what was measured
+  dpbench compare my_algorithm.py:Mine   it against the whole study
   dpbench data pull                      the paper's 27 histograms
   dpbench interpret dpbench-store/demo   who is competitive, at what regret
   dpbench store info dpbench-store/demo  what a run left behind
