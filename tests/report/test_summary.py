@@ -1,5 +1,11 @@
-from dpbench.report.summary import algorithm_label, summary_tables
+from dpbench.report.summary import summary_tables as tables_of
+from dpbench.results import Results, algorithm_label
 from store.rows import make
+
+
+def summary_tables(rows):
+    """The tables of some rows."""
+    return tables_of(Results.from_rows(rows))
 
 
 def test_a_table_has_means_over_datasets_and_counts_wins():

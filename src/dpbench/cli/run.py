@@ -211,8 +211,9 @@ def _farewell(outcome: Outcome, todo: Agenda, *, quiet: bool) -> None:
 def print_tables(store: Store) -> None:
     """Error by algorithm and scale for everything in a store."""
     from dpbench.report.summary import summary_tables
+    from dpbench.results import Results
 
-    for table in summary_tables(store.rows()):
+    for table in summary_tables(Results.from_store(store)):
         _print(table)
 
 

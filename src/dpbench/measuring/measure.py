@@ -113,7 +113,7 @@ def measure_all(errors: Floats, percentile: float = 95) -> Measurements:
     deviation = np.sqrt(variance)
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation_error = _two_stage_error(around, per_vector) / (2 * deviation)
-    flat = np.sort(errors.reshape(len(errors), -1), axis=1)
+    flat = np.sort(errors.reshape(len(errors), errors.shape[1] * errors.shape[2]), axis=1)
     low, high, coverage = order_interval(flat, number, percentile / 100)
     return Measurements(
         samples=samples,

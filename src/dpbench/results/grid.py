@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+Group = tuple[str, str, str, float, int]
+"""Task, workload, domain, epsilon and seed: what one table is about."""
+
 
 class Place(NamedTuple):
     """What algorithms are compared on: everything of a setting but the algorithm."""
@@ -21,7 +24,7 @@ class Place(NamedTuple):
     seed: int
 
     @property
-    def group(self) -> tuple[str, str, str, float, int]:
+    def group(self) -> Group:
         """What stays the same within one table: all but dataset and scale."""
         return self.task, self.workload, self.domain, self.epsilon, self.seed
 
@@ -52,9 +55,9 @@ class Grid:
         """One part of every place, such as the scale."""
         return np.array([getattr(place, name) for place in self.places])
 
-    def groups(self) -> dict[tuple[Any, ...], NDArray[np.int64]]:
+    def groups(self) -> dict[Group, NDArray[np.int64]]:
         """Numbers of the places of each table; see :attr:`Place.group`."""
-        found: dict[tuple[Any, ...], list[int]] = {}
+        found: dict[Group, list[int]] = {}
         for number, place in enumerate(self.places):
             found.setdefault(place.group, []).append(number)
         return {group: np.array(numbers) for group, numbers in found.items()}

@@ -36,7 +36,7 @@ def settings_of(table: pa.Table) -> tuple[Columns, Floats]:
     trial = rows["first_trial"][owner] + _within(lengths)
     sample = rows["sample"]
     count = len(first)
-    shape = (count, *(int(each.max(initial=-1)) + 1 for each in (sample, trial)))
+    shape = (count, *(int(each.max(initial=0)) + 1 for each in (sample, trial)))
     errors, population = np.full(shape, np.nan), np.full(shape, np.nan)
     errors[setting[owner], sample[owner], trial] = values
     population[setting[owner], sample[owner], trial] = _flat(table["population_l2"])[0]
