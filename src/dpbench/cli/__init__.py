@@ -20,6 +20,7 @@ examples:
   dpbench list algorithms                what there is
   dpbench check my_algorithm.py:Mine     is it an algorithm, and is it private?
   dpbench data pull                      the paper's 27 histograms
+  dpbench interpret dpbench-store/demo   who is competitive, at what regret
   dpbench report dpbench-store/demo --out page   one offline page of it
   dpbench store info dpbench-store/demo  what a run left behind
 
@@ -29,7 +30,19 @@ exit codes: 0 well, 1 something examined was found wanting, 2 bad input, 130 int
 
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line; imports nothing heavy, so that --help is quick."""
-    from dpbench.cli import catalogue, check, data, repair, report, run, store, tune
+    from dpbench.cli import (
+        catalogue,
+        check,
+        data,
+        interpret,
+        principles,
+        properties,
+        repair,
+        report,
+        run,
+        store,
+        tune,
+    )
 
     parser = argparse.ArgumentParser(
         prog="dpbench",
@@ -39,7 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dpbench {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for module in (run, report, catalogue, store, check, tune, repair, data):
+    for module in (run, report, catalogue, interpret, principles, properties, store, check, tune, repair, data):
         module.add_parser(verbs)
     return parser
 

@@ -1,0 +1,170 @@
+"""``dpbench interpret``: what the results of a study say."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from dpbench.cli.arguments import add_verb
+
+if TYPE_CHECKING:
+    from dpbench.cli.arguments import Subparsers
+    from dpbench.results import Results
+
+Rows = list[dict[str, Any]]
+CHOICES = ("errors", "competitive", "risk", "baselines", "regret", "bias", "people")
+
+_ABOUT = """\
+Say what the results of a study mean. A study is a store, or a summary file of one.
+
+  errors       mean error with its standard error, deviation and 95th percentile
+  competitive  on how many datasets an algorithm is the best, or not significantly worse
+  risk         the same by the 95th percentile, for who avoids risk
+  baselines    who does not beat Identity, who does not beat Uniform
+  regret       what it costs to use one algorithm everywhere
+  bias         which share of the squared error is bias
+  people       errors of a query in records and in percent of the data
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add ``interpret``."""
+    parser = add_verb(
+        subparsers,
+        "interpret",
+        "what the results of a study say",
+        _ABOUT,
+        "dpbench interpret dpbench-store/demo --what competitive\n"
+        "  dpbench interpret study.parquet --what regret --domain 4096 --json\n"
+        "  dpbench interpret results --csv settings.csv",
+    )
+    add = parser.add_argument
+    add("study", metavar="STORE|SUMMARY.parquet", help="a store, or a summary file")
+    add("--what", choices=(*CHOICES, "all"), default="all", help="which tables (all)")
+    add("--json", action="store_true", help="write JSON")
+    add("--csv", metavar="FILE", help="write the rows of --what here; with all: one row a setting with all measures")
+    add("--summary", metavar="FILE.parquet", help="write the chosen results as a summary file")
+    many: dict[str, Any] = {"action": "append", "default": []}
+    add("--algorithm", metavar="NAME", help="only this algorithm; may be repeated", **many)
+    add("--dataset", metavar="NAME", help="only this dataset; may be repeated", **many)
+    add("--domain", metavar="N|NxM", help="only this domain; may be repeated", **many)
+    add("--scale", type=float, metavar="N", help="only this scale; may be repeated", **many)
+    add("--epsilon", type=float, metavar="E", help="only this epsilon; may be repeated", **many)
+    add("--variant", choices=("private", "published"), help="only this form")
+    add("--paired", action="store_true", help="compare on common data vectors (the paper's test is unpaired)")
+    add("--test", choices=("unpaired", "paired", "blocked"), help="the test of means, by name (unpaired)")
+    parser.set_defaults(run=run_interpret)
+
+
+def run_interpret(chosen: argparse.Namespace) -> int:
+    """Print, or write, the tables that were asked for."""
+    from dpbench.results import Results, export_csv
+    from dpbench.results.csv_file import write_rows
+
+    results = select(Results.open(chosen.study), chosen)
+    whats = CHOICES if chosen.what == "all" else (chosen.what,)
+    test = chosen.test or ("paired" if chosen.paired else "unpaired")
+    if chosen.summary:
+        results.write(chosen.summary)
+    if chosen.csv:
+        if chosen.what == "all":
+            export_csv(results, chosen.csv)
+        else:
+            write_rows(chosen.csv, ROWS[chosen.what](results, test))
+    elif chosen.json:
+        rows = {what: _plain(ROWS[what](results, test)) for what in whats}
+        sys.stdout.write(json.dumps(rows, indent=1) + "\n")
+    else:
+        from dpbench.cli.interpret_tables import TABLES
+
+        for what in whats:
+            TABLES[what](ROWS[what](results, test))
+    for failure, number in _failures(results).items():
+        sys.stderr.write(f"dpbench: {number} settings with failures are not compared: {failure}\n")
+    return 0
+
+
+def select(results: Results, chosen: argparse.Namespace) -> Results:
+    """The results that the options leave; none is an error."""
+    from dpbench.errors import InvalidInput
+
+    wanted = {name: getattr(chosen, name) for name in ("algorithm", "dataset", "domain", "scale", "epsilon", "variant")}
+    kept = results.where(**{name: value for name, value in wanted.items() if value})
+    if not len(kept):
+        raise InvalidInput(f"{chosen.study} has no results that fit; `dpbench store info` says what a store holds")
+    return kept
+
+
+def _competitive(results: Results, test: str) -> Rows:
+    from dpbench.interpreting import competitive_sets
+
+    sets = competitive_sets(results, test)  # type: ignore[arg-type]  # one of the choices
+    rows = []
+    for number, place in enumerate(sets.grid.places):
+        for column, label in enumerate(sets.grid.labels):
+            reason = sets.causes.get((number, column), "")
+            rows.append(
+                {
+                    **place._asdict(),
+                    "algorithm": label,
+                    "score": float(sets.score[number, column]),
+                    "p_value": float(sets.p_values[number, column]),
+                    "level": float(sets.levels[number]),
+                    "best": column == int(sets.best[number]),
+                    "competitive": bool(sets.members[number, column]),
+                    "missing": reason,
+                    "test": sets.test,
+                }
+            )
+    return rows
+
+
+def _regret(results: Results) -> Rows:
+    from dpbench.interpreting import regret
+
+    parts = ("task", "workload", "domain", "epsilon", "seed")
+    found = [*regret(results, parts), *regret(results, (*parts, "scale"))]
+    return [{**dict(each.where), **{k: v for k, v in asdict(each).items() if k != "where"}} for each in found]
+
+
+def _dataclasses(name: str) -> Callable[[Results, str], Rows]:
+    def rows(results: Results, _: str) -> Rows:
+        from dpbench import interpreting
+
+        return [asdict(each) for each in getattr(interpreting, name)(results)]
+
+    return rows
+
+
+def _baselines(results: Results, _: str) -> Rows:
+    from dpbench.interpreting import baselines
+
+    return [{**asdict(each), "beats": each.beats} for each in baselines(results)]
+
+
+ROWS: dict[str, Callable[[Results, str], Rows]] = {
+    "errors": _dataclasses("error_cells"),
+    "competitive": _competitive,
+    "risk": lambda results, _: _competitive(results, "percentile"),
+    "baselines": _baselines,
+    "regret": lambda results, _: _regret(results),
+    "bias": _dataclasses("bias_shares"),
+    "people": _dataclasses("in_records"),
+}
+
+
+def _failures(results: Results) -> dict[str, int]:
+    from collections import Counter
+
+    columns = results.columns
+    failed = [number for number, count in enumerate(columns["failed"].tolist()) if count]
+    return dict(Counter(f"{results.labels[number]}: {columns['failure'][number]}" for number in failed))
+
+
+def _plain(rows: Rows) -> Rows:
+    """Rows as JSON can hold them: what is not known is null."""
+    return [{name: None if value != value else value for name, value in row.items()} for row in rows]  # noqa: PLR0124

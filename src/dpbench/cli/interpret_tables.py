@@ -1,0 +1,111 @@
+"""The rows of ``dpbench interpret`` as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isnan
+from typing import Any
+
+from dpbench.cli.tables import write_pivot, write_table
+
+Row = dict[str, Any]
+Rows = list[Row]
+
+
+def _groups(rows: Rows) -> dict[str, Rows]:
+    """Rows by what one table is about."""
+    seeds = {row["seed"] for row in rows}
+    groups: dict[str, Rows] = {}
+    for row in rows:
+        seed = f", seed {row['seed']}" if len(seeds) > 1 else ""
+        groups.setdefault(f"{row['workload']} on {row['domain']}, epsilon {row['epsilon']:g}{seed}", []).append(row)
+    return groups
+
+
+def _pivot(what: str, cell: Callable[[Row], str], note: str, by: str = "") -> Callable[[Rows], None]:
+    def write(rows: Rows) -> None:
+        for title, group in _groups(rows).items():
+            for part in dict.fromkeys(row[by] for row in group) if by else ("",):
+                cells = {(row["algorithm"], row["scale"]): cell(row) for row in group if not by or row[by] == part}
+                write_pivot(f"{title}: {what}{part}", cells, note)
+
+    return write
+
+
+def _errors(row: Row) -> str:
+    failed = f" ({row['failed']} failed)" if row["failed"] else ""
+    spread = (
+        f"{row['mean']:.2e} ±{row['standard_error'] / row['mean']:.0%}" if row["mean"] > 0 else f"{row['mean']:.2e}"
+    )
+    return f"{spread} sd {row['deviation']:.1e} p95 {row['percentile']:.1e}{failed}"
+
+
+def _counts(what: str) -> Callable[[Rows], None]:
+    def write(rows: Rows) -> None:
+        for title, group in _groups(rows).items():
+            number: dict[tuple[str, int], int] = {}
+            missing: dict[tuple[str, int], int] = {}
+            for row in group:
+                key = (row["algorithm"], row["scale"])
+                number[key] = number.get(key, 0) + row["competitive"]
+                missing[key] = missing.get(key, 0) + bool(row["missing"])
+            datasets = len({row["dataset"] for row in group})
+            shown = {
+                key: (str(count) if count else "-")
+                + (f" ({missing[key]} missing)" if 0 < missing[key] < datasets else "")
+                for key, count in number.items()
+                if missing[key] < datasets
+            }
+            test = group[0]["test"]
+            note = f"datasets of {datasets}; {test} test at 0.05 / (n - 1)"
+            winners = {name for (name, _), text in shown.items() if text != "-"}
+            write_pivot(f"{title}: {what}", {key: text for key, text in shown.items() if key[0] in winners}, note)
+
+    return write
+
+
+def _baseline(row: Row) -> str:
+    mark = "" if row["p_value"] < 0.05 else "~"
+    return f"{row['ratio']:.3g}{mark} (+{row['better']} -{row['worse']})"
+
+
+def _regret(rows: Rows) -> None:
+    for title, group in _groups(rows).items():
+        overall = {row["algorithm"]: row for row in group if "scale" not in row}
+        by_scale = {(row["algorithm"], row["scale"]): f"{row['regret']:.2f}" for row in group if "scale" in row}
+        scales = sorted({scale for _, scale in by_scale})
+        lines = []
+        for name, row in overall.items():
+            interval = "" if isnan(row["low"]) else f"{row['low']:.2f} to {row['high']:.2f}"
+            lacks = f"{row['settings']}" + (f", lacks {row['missing']}" if row["missing"] else "")
+            scaled = [by_scale.get((name, scale), "-") for scale in scales]
+            lines.append([name, f"{row['regret']:.2f}", interval, *scaled, lacks])
+        heads = ["algorithm", "regret", "95 %", *(f"{scale:.0e}".replace("e+0", "e") for scale in scales), "settings"]
+        note = "geometric mean of error over the best; interval by resampling datasets; by scale"
+        write_table(f"{title}: regret", heads, lines, note)
+
+
+def _people(row: Row) -> str:
+    return f"{row['records']:,.0f} ({row['percent']:.2g} %), bad run {row['bad_records']:,.0f}"
+
+
+TABLES: dict[str, Callable[[Rows], None]] = {
+    "errors": _pivot(
+        "scaled error", _errors, "mean over datasets ± its standard error, sd of one trial, 95th percentile"
+    ),
+    "competitive": _counts("competitive by mean error"),
+    "risk": _counts("competitive by the 95th percentile"),
+    "baselines": _pivot(
+        "mean error over that of ",
+        _baseline,
+        "below 1: beats the baseline; ~ not significant; on so many datasets significantly better (+) or worse (-)",
+        by="baseline",
+    ),
+    "regret": _regret,
+    "bias": _pivot(
+        "share of bias in the squared error",
+        lambda row: f"{max(row['share'], 0.0):.0%} (at most {max(row['largest'], 0.0):.0%})",
+        "mean over datasets and the largest; corrected for the number of trials",
+    ),
+    "people": _pivot("error of a query in records", _people, "root mean square over queries; bad run: 95th percentile"),
+}

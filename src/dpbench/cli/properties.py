@@ -1,0 +1,58 @@
+"""``dpbench properties``: exchangeability and consistency, measured."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from dpbench.cli.arguments import add_verb
+
+if TYPE_CHECKING:
+    from dpbench.cli.arguments import Subparsers
+
+_ABOUT = """\
+Measure two properties of algorithms, beside the paper's Table 1. Consistent: no error is left as epsilon grows
+(tried at 10^9 on several shapes). Exchangeable: more data is worth as much as more epsilon, draw for draw or in
+distribution.
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add ``properties``."""
+    parser = add_verb(
+        subparsers,
+        "properties",
+        "exchangeability and consistency, measured",
+        _ABOUT,
+        "dpbench properties DAWA SF\n  dpbench properties mine.py:Mine --json",
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME|FILE.py:Class", help="which algorithms (all, in both forms)")
+    parser.add_argument("--variant", choices=("private", "published"), default="private", help="form of those named")
+    parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.set_defaults(run=run_properties)
+
+
+def run_properties(chosen: argparse.Namespace) -> int:
+    """Measure and print; 1 if an algorithm could not be measured."""
+    from dpbench.cli.tables import write_table
+    from dpbench.plugins import find
+    from dpbench.properties import as_row, measured_catalogue, measured_properties
+
+    named = [measured_properties(find(name), chosen.variant) for name in chosen.names]
+    found = named or measured_catalogue()
+    if chosen.json:
+        sys.stdout.write(json.dumps([as_row(each) for each in found], indent=1) + "\n")
+        return int(any(each.failure for each in found))
+    rows = []
+    for each in found:
+        left = "yes" if each.consistent else f"no: {each.remaining:.3g} left, {each.remaining_where}"
+        told = f"p {each.p_value:.1g}, {each.differs_where}" if each.differs_where else ""
+        name = each.algorithm + (f" [{each.variant}]" if each.variant != "private" else "")
+        paper = (each.paper_consistent or "-", each.paper_exchangeable or "-")
+        exchangeable = f"{each.exchangeable} {told}".strip()
+        rows.append([name, paper[0], paper[1], left if not each.failure else each.failure, exchangeable])
+    heads = ["algorithm", "paper: consistent", "exchangeable", "measured: consistent", "exchangeable"]
+    write_table("Properties beside the paper's Table 1", heads, rows)
+    return int(any(each.failure for each in found))
