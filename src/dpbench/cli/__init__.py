@@ -34,6 +34,7 @@ def build_parser() -> argparse.ArgumentParser:
         catalogue,
         check,
         data,
+        figures,
         interpret,
         principles,
         properties,
@@ -52,7 +53,20 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"dpbench {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for module in (run, report, catalogue, interpret, principles, properties, store, check, tune, repair, data):
+    for module in (
+        run,
+        report,
+        figures,
+        catalogue,
+        interpret,
+        principles,
+        properties,
+        store,
+        check,
+        tune,
+        repair,
+        data,
+    ):
         module.add_parser(verbs)
     return parser
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from inspect import cleandoc
 
 from dpbench import algorithms
@@ -9,6 +11,7 @@ from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
 from dpbench.privacy import Ledger
+from dpbench.privacy.ledger import Charge
 from dpbench.report.cards import AlgorithmCard, LedgerLine
 from dpbench.workloads import Prefix, RandomRange, Workload
 
@@ -63,12 +66,21 @@ def _properties(algorithm: Algorithm) -> tuple[str, ...]:
 
 
 def _lines(ledger: Ledger) -> tuple[LedgerLine, ...]:
-    """Charges for the same thing, such as rounds, as one line."""
+    """Charges for the same thing as one line: rounds lose their numbers, trials are told by their first."""
     shares: dict[tuple[str, str], tuple[float, int]] = {}
-    for charge in ledger.charges:
-        share, times = shares.get((charge.kind, charge.why), (0.0, 0))
-        shares[charge.kind, charge.why] = share + float(charge.amount / ledger.epsilon), times + 1
+    for charge in _unfolded(ledger):
+        key = charge.kind, re.sub(r"\s+\d+$", "", charge.why)
+        share, times = shares.get(key, (0.0, 0))
+        shares[key] = share + float(charge.amount / ledger.epsilon), times + 1
     return tuple(LedgerLine(kind, why, share, times) for (kind, why), (share, times) in shares.items())
+
+
+def _unfolded(ledger: Ledger) -> Iterator[Charge]:
+    for charge in ledger.charges:
+        if charge.kind == "trials" and charge.regions:
+            yield from _unfolded(charge.regions[0])
+        else:
+            yield charge
 
 
 def _audited(algorithm: Algorithm) -> str:

@@ -54,7 +54,9 @@ def _side_by_side(first: Opened, second: Opened) -> Opened:
     kept = [np.flatnonzero(results.columns["variant"] == form) for (results, _), form in pair]
     for (_, form), chosen in zip(pair, kept, strict=True):
         if not len(chosen):
-            raise InvalidInput(f"the {form} side holds no {form} form; give published results first, private ones second")
+            raise InvalidInput(
+                f"the {form} side holds no {form} form; give published results first, private ones second"
+            )
     results = first[0].take(kept[0]).joined(second[0].take(kept[1]))
     losses = {
         name: Measurements(**{key: np.concatenate(_both(first[1][name], second[1][name], key, kept)) for key in KEYS})

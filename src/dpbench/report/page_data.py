@@ -192,5 +192,3 @@ def _example(example: Example, block: Block) -> dict[str, Any]:
 
 def _taken(measured: Measurements, kept: NDArray[np.int64]) -> Measurements:
     return Measurements(**{name: values[kept] for name, values in vars(measured).items()})
-
-

@@ -9,16 +9,19 @@ function logRange(values) {
   return [low - pad, high + pad];
 }
 
+/** Powers of ten; with less than two of them in sight also their halves and fifths. */
 function powerTicks([low, high], room) {
-  const first = Math.ceil(low);
-  const count = Math.floor(high) - first + 1;
-  if (count < 2) {
-    const step = (high - low) / 3;
-    return [0, 1, 2, 3].map((k) => ({ at: low + k * step, text: number(10 ** (low + k * step), 2) }));
+  const powers = Math.floor(high) - Math.ceil(low) + 1;
+  if (powers < 2) {
+    const fine = [];
+    for (let exponent = Math.floor(low); exponent <= high; exponent++) {
+      for (const factor of [1, 2, 5]) fine.push({ at: exponent + Math.log10(factor), text: number(factor * 10 ** exponent, 1) });
+    }
+    return fine.filter((tick) => tick.at >= low && tick.at <= high);
   }
-  const step = Math.max(1, Math.ceil((count * 42) / room));
+  const step = Math.max(1, Math.ceil((powers * 42) / room));
   const ticks = [];
-  for (let exponent = first; exponent <= high; exponent += step) ticks.push({ at: exponent, text: power(exponent) });
+  for (let exponent = Math.ceil(low); exponent <= high; exponent += step) ticks.push({ at: exponent, text: power(exponent) });
   return ticks;
 }
 

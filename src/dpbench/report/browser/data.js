@@ -29,7 +29,7 @@ async function readData() {
 function ranks() {
   const wins = new Array(data.names.algorithm.length).fill(0);
   for (let i = 0; i < column.member.length; i++) wins[column.algorithm[i]] += column.member[i] & 1;
-  const order = wins.map((_, who) => who).sort((a, b) => wins[b] - wins[a]);
+  const order = wins.map((_, who) => who).sort((a, b) => isBaseline(a) - isBaseline(b) || wins[b] - wins[a]);
   const rank = [];
   order.forEach((who, place) => { rank[who] = place; });
   return rank;
@@ -105,8 +105,12 @@ function change(changes) {
 }
 
 const average = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const median = (values) => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length / 2;
+  return (sorted[Math.ceil(half) - 1] + sorted[Math.floor(half)]) / 2;
+};
 const geometric = (values) => Math.exp(average(values.map(Math.log)));
-const known = (values) => values.filter((value) => Number.isFinite(value));
 
 function grouped(rows, key) {
   const groups = new Map();

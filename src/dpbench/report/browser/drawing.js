@@ -1,6 +1,6 @@
 // Elements, colours, numbers as text, and what appears under the pointer. Text is only ever set as text.
 
-const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7a5b"];
+const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7a5b", "#7a6fd0", "#999933", "#a8325e", "#44aa99"];
 const DASHES = ["", "5 3", "1.5 3"];
 const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 const SPACE = "http://www.w3.org/2000/svg";
@@ -41,8 +41,8 @@ function colours() {
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 }
 
-const colourOf = (who) => PALETTE[data.ranks[who] % PALETTE.length];
-const dashOf = (who) => DASHES[Math.floor(data.ranks[who] / PALETTE.length) % DASHES.length];
+const colourOf = (who) => (isBaseline(who) ? colours().baseline : PALETTE[data.ranks[who] % PALETTE.length]);
+const dashOf = (who) => (isBaseline(who) ? (data.algorithmOf[who] === "Uniform" ? DASHES[2] : DASHES[1]) : DASHES[Math.floor(data.ranks[who] / PALETTE.length) % DASHES.length]);
 
 function power(exponent) {
   return "10" + [...String(exponent)].map((sign) => SUPERSCRIPTS[sign]).join("");

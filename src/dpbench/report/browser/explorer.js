@@ -1,5 +1,6 @@
 // A public histogram under a noisy one: drag a range, read the true and the noisy answer.
 
+const TELLING = ["MEDCOST", "STROKE"]; // small and wide enough for noise to show at first sight
 const CIVIDIS = [[0, 32, 77], [60, 77, 110], [124, 123, 120], [188, 175, 111], [255, 234, 70]];
 
 function sunny(share) {
@@ -41,7 +42,8 @@ function explorer() {
   let range = null;
 
   function chosen() {
-    const example = named(state.show) || data.examples.find((each) => each.shape.length === view.chosen.dimensions) || data.examples[0];
+    const fitting = data.examples.filter((each) => each.shape.length === view.chosen.dimensions);
+    const example = named(state.show) || fitting.find((each) => TELLING.includes(each.name)) || fitting[0] || data.examples[0];
     const algorithms = [...new Set(example.estimates.map((each) => each.algorithm))];
     const by = algorithms.includes(state.by) ? state.by : algorithms.includes("DAWA") ? "DAWA" : algorithms[0];
     const epsilons = example.estimates.filter((each) => each.algorithm === by).map((each) => each.epsilon);
@@ -128,11 +130,11 @@ function explorer() {
     const most = Math.max(...now.truth, ...now.noisy, 1);
     const least = Math.min(0, ...now.noisy);
     const x = (cell) => left + (cell / cells) * (width - left - 8);
-    const y = (count) => bottom - ((count - least) / (most - least)) * (bottom - top);
+    const root2 = (count) => Math.sign(count) * Math.sqrt(Math.abs(count)); // square roots: noise has the same height everywhere near 0
+    const y = (count) => bottom - ((root2(count) - root2(least)) / (root2(most) - root2(least))) * (bottom - top);
     const root = drawing(width, height, `${now.example.name}: true counts and ${now.by} at epsilon ${now.eps}`);
     root.setAttribute("class", "drag");
-    for (const share of [0, 0.25, 0.5, 0.75, 1]) {
-      const count = least + share * (most - least);
+    for (const count of [0, 0.0625 * most, 0.25 * most, 0.5625 * most, most, ...(least < -0.02 * most ? [least] : [])]) {
       root.append(shape("line", { x1: left, x2: width - 8, y1: y(count), y2: y(count), stroke: ink.line }));
       root.append(shape("text", { x: left - 6, y: y(count) + 4, "text-anchor": "end", fill: ink.quiet, "font-size": 11 }, number(count, 2)));
     }
@@ -142,7 +144,7 @@ function explorer() {
     root.append(shape("path", { d: `M${stairs(now.noisy)}`, fill: "none", stroke: ink.dependent, "stroke-width": 1.3 }));
     root.append(band);
     for (const cell of [0, cells / 4, cells / 2, (3 * cells) / 4, cells - 1]) root.append(shape("text", { x: x(cell), y: bottom + 18, "text-anchor": "middle", fill: ink.quiet, "font-size": 11 }, String(Math.round(cell))));
-    root.append(shape("text", { x: width - 8, y: height - 2, "text-anchor": "end", fill: ink.quiet, "font-size": 11 }, "cell; grey: true counts, line: noisy"));
+    root.append(shape("text", { x: width - 8, y: height - 2, "text-anchor": "end", fill: ink.quiet, "font-size": 11 }, "cell (grey: true counts, line: noisy; heights are square roots)"));
     const moved = () => { band.setAttribute("x", x(range.low[0])); band.setAttribute("width", x(range.high[0] + 1) - x(range.low[0])); };
     moved();
     draggable(root, (event) => {

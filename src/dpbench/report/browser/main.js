@@ -6,7 +6,7 @@ const SECTIONS = [
     { key: "competitive", title: "Datasets on which each algorithm is competitive", make: competitiveTable, about: "Lowest error, or not significantly above it. The paper's Table 3." },
   ]],
   ["scale", "Error against scale", [
-    { key: "scale", title: "Error of every algorithm, by scale", make: errorByScale, legend: kindLegend, about: () => `${errorWords()}; one dot a dataset (large: competitive), the diamond their mean, dashed lines the baselines. Lower is better. Select a name to follow it. The paper's Figure 1.` },
+    { key: "scale", title: "Error of every algorithm, by scale", make: errorByScale, legend: kindLegend, about: () => `The ${errorWords()}; one dot a dataset (large: competitive), the diamond their mean, dashed lines the baselines. Lower is better. Select a name to follow it. The paper's Figure 1.` },
   ]],
   ["dataset", "Error by dataset", [
     { key: "dataset", title: "Error over the lowest on the same dataset", make: errorByDataset, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}: 1.0 is the best there; framed: competitive. The paper's Figures 2a and 2b.` },
@@ -19,10 +19,10 @@ const SECTIONS = [
     { key: "regret-scale", title: "Regret by scale", make: regretByScale, about: "Small scales reward data-dependent algorithms, large ones punish those with bias." },
   ]],
   ["bias", "Bias against variance", [
-    { key: "bias", title: "Where the error comes from", make: biasAndVariance, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, of a query's answer, corrected for the number of trials. Bias does not go away with more data or budget.` },
+    { key: "bias", title: "Where the error comes from", make: biasAndVariance, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, of a query's answer, in records, corrected for the number of trials; the share is of the squared error. Bias does not go away with more data or budget.` },
   ]],
-  ["time", "Time per trial", [{ key: "time", title: "Time in the algorithm", make: timePerTrial, about: () => `${chosenWords()}; dots are datasets and scales. On the machine that made these results, beside whatever else it did.` }]],
-  ["price", "The price of privacy", [{ key: "price", title: "Private over published error", make: priceOfPrivacy, about: "Geometric mean over datasets. Above 1: a really private form costs that much; below 1: it is better than what was published." }]],
+  ["time", "Time per trial", [{ key: "time", title: "Time in the algorithm", make: timePerTrial, about: () => `${chosenWords()}; dots are datasets and scales, the diamond is their median. On the machine that made these results, beside whatever else it did.` }]],
+  ["price", "The price of privacy", [{ key: "price", title: "Private over published error", make: priceOfPrivacy, about: "Geometric mean over datasets. Above 1: a really private form costs that much; below 1: it is better than what was published. Where both forms are the same code, what differs from 1 is chance." }]],
 ];
 
 let frames = [];
@@ -52,6 +52,11 @@ function drawFilters() {
     element("button", { type: "button", id: "reset", disabled: asDefault, onclick: () => { state = {}; change({}); refresh(); } }, "Reset"));
 }
 
+function listed(names) {
+  const shown = names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} more`] : names;
+  return shown.length > 1 ? `${shown.slice(0, -1).join(", ")} and ${shown[shown.length - 1]}` : shown[0];
+}
+
 /** The answer in words: who is competitive most often at the ends of the scales, and who is the safest choice. */
 function headline() {
   if (view.loss !== "l2") return "Competitive sets are of the L2 error.";
@@ -60,7 +65,7 @@ function headline() {
     const wins = [...grouped(here, (i) => column.algorithm[i])].map(([who, own]) => [who, own.filter(competitive).length]).sort((a, b) => b[1] - a[1]);
     const total = new Set(here.map((i) => column.dataset[i])).size;
     const first = wins.filter(([, count]) => count === wins[0][1]).map(([who]) => algorithmName(who));
-    return `at scale ${scaleWords(nameOf("scale", scale))} ${first.slice(0, 3).join(" and ")} ${first.length > 1 ? "are" : "is"} competitive on ${wins[0][1]} of ${total} dataset${total === 1 ? "" : "s"}`;
+    return `at scale ${scaleWords(nameOf("scale", scale))} ${listed(first)} ${first.length > 1 ? "are" : "is"} competitive on ${wins[0][1]} of ${total} dataset${total === 1 ? "" : "s"}`;
   };
   const { scale } = view.options;
   const ends = scale.length > 1 ? `${most(scale[0])}; ${most(scale[scale.length - 1])}` : most(scale[0]);
@@ -71,7 +76,7 @@ function headline() {
 
 function build() {
   const main = document.getElementById("main");
-  const sections = SECTIONS.map(([id, title, figures]) => section(id, title, ...figures.map((spec) => { const frame = figureFrame(spec); frames.push(frame); return frame; })));
+  const sections = SECTIONS.map(([id, title, figures]) => section(id, title, element("div", { class: figures.length > 1 ? "pair" : undefined }, ...figures.map((spec) => { const frame = figureFrame(spec); frames.push(frame); return frame; }))));
   sections[0].querySelector("h2").after(element("p", { class: "lead", id: "headline" }));
   const look = explorer();
   frames.push(look);
