@@ -15,7 +15,14 @@ def store(tmp_path):
     rng = np.random.default_rng(0)
     rows = [
         make(
-            algorithm=name, dataset=data, scale=scale, sample=sample, trials=5, l2=rng.lognormal(mean, 0.1, 5).tolist()
+            algorithm=name,
+            dataset=data,
+            scale=scale,
+            sample=sample,
+            trials=5,
+            l2=rng.lognormal(mean, 0.1, 5).tolist(),
+            squared_bias=2.0,
+            variance=1.0,
         )
         for name, mean in (("Identity", 0.0), ("Uniform", 1.0), ("Mine", -1.0))
         for data in "ab"

@@ -66,7 +66,9 @@ def competitive_sets(results: Results, test: Test = "unpaired", alpha: float = 0
     """Competitive sets of all places of some results.
 
     ``unpaired`` is the paper's; ``paired`` and ``blocked`` use the common data vectors; ``percentile`` is for users
-    who avoid risk. An algorithm with a failed unit is not compared: it might have failed where it is bad.
+    who avoid risk. Bonferroni over n - 1 comparisons does not pay for the choice of the rival, the luckiest of n: of
+    n equal algorithms one is lost in 5 % (n = 2), 8 % (5) or 19 % (17) of places. An algorithm with a failed unit is
+    not compared: it might have failed where it is bad.
     """
     if test not in TESTS:
         raise UnknownName.among("test", test, TESTS)

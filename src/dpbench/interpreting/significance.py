@@ -8,8 +8,8 @@ paired      Algorithms meet the same data vectors with different noise. The diff
             whatever trials on one vector share, but 5 vectors leave it 4 degrees of freedom.
 blocked     The same differences, judged by the noise within each vector alone, with Satterthwaite's degrees of freedom
             (up to 2 S (trials - 1)): do the expected errors differ on average over these very vectors? What the vectors
-            themselves add to both algorithms cancels, so that it decides more than the other two; it says nothing of
-            other vectors.
+            themselves add to both algorithms cancels, so that it decides more than the unpaired test where vectors
+            differ much, and as much where they do not; it says nothing of other vectors.
 percentile  Welch's t-test on Harrell-Davis estimates of the 95th percentile of log errors, with jackknife variances and
             2 n (1 - 0.95) degrees of freedom each: so few of n trials lie around the percentile and tell its variance.
             No test without assumptions exists at the paper's level: the 95th percentile lies above all of 50 trials in
