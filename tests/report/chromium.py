@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import secrets
@@ -110,6 +111,7 @@ class Browser:
         self.connection = Connection(self._address())
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
+        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
         if downloads is not None:
             self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(downloads))
 
@@ -119,7 +121,7 @@ class Browser:
         while time.monotonic() < deadline:
             if port_file.is_file() and port_file.read_text().count("\n"):
                 port = port_file.read_text().split("\n", maxsplit=1)[0]
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:  # noqa: S310
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
                     pages = [each for each in json.load(answer) if each["type"] == "page"]
                 if pages:
                     return str(pages[0]["webSocketDebuggerUrl"])
@@ -180,7 +182,9 @@ class Browser:
 
     def requests(self) -> list[str]:
         """Addresses that were asked for, beside the file itself and what lies inside it."""
-        sent = [each["params"]["request"]["url"] for each in self.events if each["method"] == "Network.requestWillBeSent"]
+        sent = [
+            each["params"]["request"]["url"] for each in self.events if each["method"] == "Network.requestWillBeSent"
+        ]
         return [url for url in sent if not url.startswith(("file:", "data:", "blob:", "about:"))]
 
     def troubles(self) -> list[str]:
@@ -201,13 +205,12 @@ class Browser:
         path.write_bytes(base64.b64decode(answer["data"]))
 
     def close(self) -> None:
-        try:
+        with contextlib.suppress(ConnectionError, OSError):
             self.call("Browser.close")
-        except (ConnectionError, OSError):
-            pass
         try:
             self.process.wait(timeout=10)
         except subprocess.TimeoutExpired:
             os.kill(self.process.pid, 9)
             self.process.wait()
+        self.connection.socket.close()
         shutil.rmtree(self.profile, ignore_errors=True)

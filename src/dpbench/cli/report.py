@@ -20,8 +20,8 @@ def add_parser(subparsers: Subparsers) -> None:
         "report",
         "one offline page: who wins where",
         "Write one self-contained HTML file that shows a store or a summary: who wins where, error by scale, dataset\n"
-        "and domain, regret, bias, time, the price of privacy, cards, and public histograms to ask ranges of. It loads\n"
-        "nothing from any network.",
+        "and domain, regret, bias, time, the price of privacy, cards, and public histograms to ask ranges of.\n"
+        "It loads nothing from any network.",
         "dpbench report dpbench-store/demo --out page\n"
         "  dpbench report published.parquet --private private.parquet --out page",
     )

@@ -19,7 +19,7 @@ CELLS = {1: Domain((512,)), 2: Domain((64, 64))}
 """The finest histograms that a page shows."""
 ALGORITHMS = {1: ("Identity", "Hb", "MWEM", "DAWA", "Uniform"), 2: ("Identity", "AGrid", "DAWA", "Uniform")}
 EPSILONS = (0.01, 0.1, 1.0)
-SYNTHETIC = {1: ("bimodal", "sparse-spikes", "stairs"), 2: ("clusters", "ridge")}
+SYNTHETIC = {1: ("bimodal", "spikes-10", "staircase"), 2: ("clusters", "ridge")}
 """Shapes to show where there is no copy of any histogram with so many axes."""
 SYNTHETIC_SCALE = 100_000
 

@@ -17,8 +17,10 @@ from dpbench.gallery.examples import dataset_cards, examples
 from dpbench.measuring import Measurements
 from dpbench.report.cards import Gallery
 from dpbench.report.losses import open_all
-from dpbench.report.page import page
+from dpbench.report.web_page import page
 from dpbench.results import Results
+
+Opened = tuple[Results, Mapping[str, Measurements]]
 
 
 def make_page(
@@ -33,9 +35,8 @@ def make_page(
 
     With ``private``, private forms come from there and stand beside the published ones of the first.
     """
-    results, losses = open_all(path)
-    if private is not None:
-        results, losses = _side_by_side((results, losses), open_all(private))
+    first: Opened = open_all(path)
+    results, losses = first if private is None else _side_by_side(first, open_all(private))
     gallery = gallery_for(audit=audit)
     return page(results, out, losses=losses, gallery=gallery, title=title or f"DPBench: {Path(path).name}")
 
@@ -43,9 +44,6 @@ def make_page(
 def gallery_for(*, audit: bool = False) -> Gallery:
     """Cards of everything in the catalogues, and examples of what is on this machine."""
     return Gallery(algorithm_cards(audit), dataset_cards(), examples())
-
-
-Opened = tuple[Results, Mapping[str, Measurements]]
 
 
 def _side_by_side(first: Opened, second: Opened) -> Opened:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpbench.report.figures import figures
     from dpbench.report.notebook import show
-    from dpbench.report.page import page
-    from dpbench.report.tables import tables
+    from dpbench.report.print_figures import figures
+    from dpbench.report.print_tables import tables
+    from dpbench.report.web_page import page
 
 __all__ = ["figures", "page", "show", "tables"]
 
-_HOMES = {"figures": "figures", "page": "page", "show": "notebook", "tables": "tables"}
+_HOMES = {"figures": "print_figures", "page": "web_page", "show": "notebook", "tables": "print_tables"}
 
 
 def __getattr__(name: str) -> Any:
@@ -21,6 +21,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'dpbench.report' has no attribute {name!r}")
     from importlib import import_module
 
-    found = getattr(import_module(f"dpbench.report.{_HOMES[name]}"), name)
-    globals()[name] = found  # importing the module has put the module itself under this name
-    return found
+    return getattr(import_module(f"dpbench.report.{_HOMES[name]}"), name)

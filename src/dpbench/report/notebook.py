@@ -1,4 +1,7 @@
-"""Results in a notebook: ``dpbench.report.show(results)``, or all by themselves after ``%load_ext dpbench.report.notebook``."""
+"""Results in a notebook: ``dpbench.report.show(results)``.
+
+After ``%load_ext dpbench.report.notebook`` they display themselves.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import html
 from dataclasses import dataclass
 from typing import Any
 
-from dpbench.report.tables import tables
+from dpbench.report.print_tables import tables
 from dpbench.results import Results
 
 SHOWN = ("errors", "competitive", "regret")
@@ -36,8 +39,7 @@ def results_html(results: Results) -> str:
     head = f"<p>{html.escape(f'{len(results)} settings: {algorithms} algorithms, {facts}')}</p>"
     chosen = [table for table in tables(results).tables if table.name in SHOWN]
     body = "".join(
-        f"<details{' open' * (place == 0)}><summary>{html.escape(table.caption)}</summary>{table._repr_html_()}</details>"
-        for place, table in enumerate(chosen)
+        f"<details><summary>{html.escape(each.caption)}</summary>{each._repr_html_()}</details>" for each in chosen
     )
     return head + body
 

@@ -17,6 +17,7 @@ from dpbench.errors import InvalidInput, InvalidStore, Unsupported
 from dpbench.interpreting import BASELINES, competitive_sets
 from dpbench.measuring import measure_all
 from dpbench.report.page_data import Study, studies
+from dpbench.report.table import power_of_ten
 from dpbench.results import Results
 
 FORMATS = ("pdf", "svg", "png")
@@ -25,8 +26,10 @@ DOMAINS = {1: "4096", 2: "128x128"}
 SCALES = {1: 1_000, 2: 10_000}
 DOMAIN_SETS = ("ADULT-2D", "BJ-CABS-E")
 DOMAIN_SCALES = (10_000, 1_000_000)
+LONGEST = 24
+"""Letters of a name that a figure has room for."""
 MARKERS = "osv^D<>Pp*hX8d"
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7a5b")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7a5b", "#7a6fd0", "#999933", "#a8325e")
 Floats = NDArray[np.float64]
 
 
@@ -100,8 +103,11 @@ def _drawn(study: Study, overlay: Overlay) -> Iterable[tuple[str, Any]]:
     for axes, letter in ((1, "a"), (2, "b")):
         part = _main_table(study, axes)
         if part is not None:
-            yield f"figure1{letter}", _by_scale(part, f"1{letter}", overlay)
-            yield f"figure2{letter}", _by_dataset(part, f"2{letter}", SCALES[axes], overlay)
+            same = (
+                overlay if part.results[0].domain == DOMAINS[axes] else Overlay({})
+            )  # theirs are of this domain alone
+            yield f"figure1{letter}", _by_scale(part, f"1{letter}", same)
+            yield f"figure2{letter}", _by_dataset(part, f"2{letter}", SCALES[axes], same)
     yield from (("figure2c", figure) for figure in [_by_domain(study)] if figure is not None)
 
 
@@ -131,7 +137,7 @@ def _means(study: Study) -> Floats:
 
 def _title(study: Study) -> str:
     first = study.results[0]
-    return f"{first.workload} on {first.domain}, epsilon {first.epsilon:g}, {study.form} forms"
+    return f"{_verbatim(first.workload)} on {first.domain}, epsilon {first.epsilon:g}, {study.form} forms"
 
 
 def _by_scale(study: Study, figure: str, overlay: Overlay) -> Any:
@@ -162,8 +168,8 @@ def _by_scale(study: Study, figure: str, overlay: Overlay) -> Any:
             panel.plot(
                 [place], [overlay.at(figure, name, scale)], "_", color=COLOURS[1], markersize=10, markeredgewidth=1.8
             )
-        panel.set(yscale="log", title=f"scale {scale:g}", xlim=(-0.7, len(names) - 0.3))
-        panel.set_xticks(range(len(names)), names, rotation=90)
+        panel.set(yscale="log", title=f"scale {_scale(scale)}", xlim=(-0.7, len(names) - 0.3))
+        panel.set_xticks(range(len(names)), [_verbatim(name) for name in names], rotation=90)
     panels[0].set_ylabel("scaled error")
     drawn.suptitle(_title(study) + ("; orange: the authors' plot" if overlay.values else ""))
     return drawn
@@ -189,15 +195,17 @@ def _by_dataset(study: Study, figure: str, scale: int, overlay: Overlay) -> Any:
             dataset: means[(here.names == name) & (here.results.columns["dataset"] == dataset)] for dataset in datasets
         }
         line = [float(values[0]) if len(values) else np.nan for values in at.values()]
-        panel.plot(range(len(datasets)), line, linestyle="none", markersize=4.5, label=name, alpha=0.9, **look)
+        panel.plot(
+            range(len(datasets)), line, linestyle="none", markersize=4.5, label=_verbatim(name), alpha=0.9, **look
+        )
         theirs = [overlay.at(figure, name, scale, dataset) for dataset in datasets]
         panel.plot(range(len(datasets)), theirs, linestyle="none", markersize=8, fillstyle="none", **look)
     panel.set(
         yscale="log",
         ylabel="scaled error",
-        title=f"scale {scale:g}: {_title(here)}" + ("; hollow: the authors' plot" if overlay.values else ""),
+        title=f"scale {_scale(scale)}: {_title(here)}" + ("; hollow: the authors' plot" if overlay.values else ""),
     )
-    panel.set_xticks(range(len(datasets)), datasets, rotation=90)
+    panel.set_xticks(range(len(datasets)), [_verbatim(name) for name in datasets], rotation=90)
     panel.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     return drawn
 
@@ -230,14 +238,24 @@ def _by_domain(study: Study) -> Any:
                 [float(each[0]) if len(each) else np.nan for each in line],
                 markersize=3.5,
                 linewidth=1,
-                label=name,
+                label=_verbatim(name),
                 **look,
             )
-        panel.set(yscale="log", title=f"{dataset}, scale {scale:g}")
+        panel.set(yscale="log", title=f"{_verbatim(dataset)}, scale {_scale(scale)}")
         panel.set_xticks(range(len(domains)), domains, rotation=45)
     panels[0].set_ylabel("scaled error")
     panels[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=7)
     return drawn
+
+
+def _scale(scale: int) -> str:
+    exponent = power_of_ten(scale)
+    return f"{scale:,}" if exponent is None else f"$10^{exponent}$"
+
+
+def _verbatim(name: str) -> str:
+    """A name that is drawn as it is, as far as there is room: a dollar would begin a formula."""
+    return (name if len(name) <= LONGEST else name[: LONGEST - 3] + "...").replace("$", r"\$")
 
 
 def _first(values: NDArray[Any], wanted: Sequence[Any]) -> list[Any]:

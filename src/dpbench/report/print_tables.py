@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from os import PathLike
@@ -17,89 +15,11 @@ from dpbench.errors import InvalidStore
 from dpbench.interpreting import competitive_sets, error_cells, regret
 from dpbench.measuring import measure_all
 from dpbench.report.page_data import TABLE, Study, studies
+from dpbench.report.table import Cell, Table
 from dpbench.results import Results
 from dpbench.store.store import write_whole
 
 FORM_WORDS = {"published": "as the paper did", "private": "private end to end"}
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One number of a table."""
-
-    value: float
-    around: float | None = None
-    """Standard deviation of a trial, where it is told."""
-    bold: bool = False
-    whole: bool = False
-    """A count, not a measurement."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """One table: what it is, names of columns and rows, numbers."""
-
-    name: str
-    """What kind of table: errors, competitive, regret or datasets."""
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
-
-    def latex(self) -> str:
-        """A table for LaTeX; needs the package booktabs."""
-        head = " & ".join([" ", *map(latex_text, self.columns)])
-        body = [" & ".join([latex_text(name), *(_latex_cell(cell) for cell in cells)]) for name, cells in self.rows]
-        return "\n".join(
-            [
-                r"\begin{table}",
-                rf"\caption{{{latex_text(self.caption)}}}",
-                rf"\begin{{tabular}}{{l{'r' * len(self.columns)}}}",
-                r"\toprule",
-                rf"{head} \\",
-                r"\midrule",
-                *(rf"{line} \\" for line in body),
-                r"\bottomrule",
-                r"\end{tabular}",
-                r"\end{table}",
-                "",
-            ]
-        )
-
-    def markdown(self) -> str:
-        """A table for Markdown, its caption above it."""
-        lines = [["", *self.columns], *([name, *(_plain_cell(cell) for cell in cells)] for name, cells in self.rows)]
-        bold = [
-            [False] * len(lines[0]),
-            *([False, *(bool(cell and cell.bold) for cell in cells)] for _, cells in self.rows),
-        ]
-        shown = [
-            "| "
-            + " | ".join(
-                f"**{markdown_text(text)}**" if strong else markdown_text(text)
-                for text, strong in zip(*pair, strict=True)
-            )
-            + " |"
-            for pair in zip(lines, bold, strict=True)
-        ]
-        shown.insert(1, "|---" + "|---:" * len(self.columns) + "|")
-        return "\n".join([f"**{markdown_text(self.caption)}**", "", *shown, ""])
-
-    def _repr_html_(self) -> str:
-        def line(tag: str, first: str, cells: Iterable[tuple[str, bool]]) -> str:
-            inner = "".join(
-                f"<{tag}>{f'<b>{html.escape(text)}</b>' if strong else html.escape(text)}</{tag}>"
-                for text, strong in cells
-            )
-            return f"<tr><th>{html.escape(first)}</th>{inner}</tr>"
-
-        head = line("th", "", ((name, False) for name in self.columns))
-        body = "".join(
-            line("td", name, ((_plain_cell(cell), bool(cell and cell.bold)) for cell in cells))
-            for name, cells in self.rows
-        )
-        return (
-            f"<table><caption>{html.escape(self.caption)}</caption><thead>{head}</thead><tbody>{body}</tbody></table>"
-        )
 
 
 @dataclass(frozen=True)
@@ -137,7 +57,7 @@ class Tables:
 
 
 def tables(results: Results, out: str | PathLike[str] | None = None) -> Tables:
-    """Errors by scale and by dataset, competitive sets and regret; written as .tex, .md and .csv if a folder is given."""
+    """Errors by scale and by dataset, competitive sets, regret; in a folder, if given, as .tex, .md and .csv."""
     found = tuple(table for study in studies(results, {}) for make in MAKERS for table in make(study))
     if out is None:
         return Tables(found)
@@ -158,14 +78,14 @@ def tables(results: Results, out: str | PathLike[str] | None = None) -> Tables:
 
 def _errors(study: Study) -> Iterable[Table]:
     """Mean over datasets by algorithm and scale; bold where competitive on half of them."""
-    sets = competitive_sets(study.results)
+    sets, everything = competitive_sets(study.results), error_cells(study.results)
     short = _short(study)
     for group, places in sets.grid.groups().items():
         scales = sorted({sets.grid.places[place].scale for place in places})
         wins = {scale: sets.counts(places[sets.grid.column("scale")[places] == scale]) for scale in scales}
         cells = {
             (each.algorithm, each.scale): each
-            for each in error_cells(study.results)
+            for each in everything
             if (each.task, each.workload, each.domain, each.epsilon, each.seed) == group and each.datasets
         }
         names = [label for label in sets.grid.labels if any((label, scale) in cells for scale in scales)]
@@ -185,8 +105,8 @@ def _errors(study: Study) -> Iterable[Table]:
             )
             for label in names
         )
-        words = f"Scaled error (deviation of a trial), mean over datasets; bold: competitive on at least half. {_where(study, group)}"
-        yield Table("errors", words, _scales(scales), rows)
+        words = "Scaled error (deviation of a trial), mean over datasets; bold: competitive on at least half."
+        yield Table("errors", f"{words} {_where(study, group)}", _scales(scales), rows)
 
 
 def _datasets(study: Study) -> Iterable[Table]:
@@ -265,44 +185,3 @@ def _where(study: Study, group: tuple[object, ...]) -> str:
 
 def _scales(scales: list[int]) -> tuple[str, ...]:
     return tuple(f"{scale:g}" for scale in scales)
-
-
-def _plain_cell(cell: Cell | None) -> str:
-    if cell is None:
-        return "–"
-    if cell.whole:
-        return str(int(cell.value))
-    around = "" if cell.around is None or not np.isfinite(cell.around) else f" ({cell.around:.1e})"
-    return (f"{cell.value:.2e}" if cell.around is not None else f"{cell.value:.2f}") + around
-
-
-def _latex_cell(cell: Cell | None) -> str:
-    """Mean and deviation with one common power of ten; bold through boldmath, which reaches digits."""
-    if cell is None:
-        return "--"
-    if cell.whole:
-        text = str(int(cell.value))
-    elif cell.around is None or not cell.value > 0:
-        text = f"{cell.value:.2f}"
-    else:
-        exponent = int(np.floor(np.log10(cell.value)))
-        around = f" \\pm {cell.around / 10.0**exponent:.2f}" if np.isfinite(cell.around) else ""
-        text = f"({cell.value / 10.0**exponent:.2f}{around}) \\cdot 10^{{{exponent}}}"
-    return rf"\boldmath${text}$" if cell.bold else f"${text}$"
-
-
-def latex_text(text: str) -> str:
-    """Text that LaTeX prints as it is."""
-    named = {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-    }
-    return "".join(named.get(sign, f"\\{sign}" if sign in "&%$#_{}" else sign) for sign in text)
-
-
-def markdown_text(text: str) -> str:
-    """Text that Markdown prints as it is, also in a cell of a table."""
-    return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", " ".join(text.split()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from hashlib import sha256
@@ -54,13 +55,7 @@ def page_text(results: Results, losses: Mapping[str, Measurements], gallery: Gal
         "SCRIPT": script,
         "DATA": embedded(page_data(results, losses, gallery, title)),
     }
-    text = _file("page.html")
-    for name, value in parts.items():
-        before, mark, after = text.partition(f"{{{{{name}}}}}")
-        if not mark:
-            raise InvalidInput(f"the page's template has no place for {name}; install the package again")
-        text = before + value + after
-    return text
+    return re.sub(r"{{([A-Z]+)}}", lambda mark: parts[mark[1]], _file("page.html"))  # once: parts may hold such marks
 
 
 def policy(script: str, style: str) -> str:
