@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from report.study import rows
 
 from dpbench.cli import main
 from dpbench.store import Store
+from report.study import rows
 
 
 @pytest.fixture

@@ -79,7 +79,7 @@ function datasetCard(card) {
   const example = data.examples.find((each) => each.name === card.name);
   return element("article", { class: "card" }, element("h3", {}, card.name),
     example ? smallPicture(example) : element("p", { class: "source" }, "No local copy when this page was made: no picture."),
-    element("p", {}, `${card.about} ${card.origin}`),
+    element("p", {}, `${card.about}. Origin: ${card.origin}.`),
     element("p", { class: "source" }, `${card.domain} cells, ${card.scale.toLocaleString("en")} records, ${card.percent_zero} % of cells empty.`),
     element("p", { class: "source" }, card.paper ? `The paper's table: ${card.paper}.` : "Not in the paper's table."));
 }

@@ -15,7 +15,7 @@ function powerTicks([low, high], room) {
   if (powers < 2) {
     const fine = [];
     for (let exponent = Math.floor(low); exponent <= high; exponent++) {
-      for (const factor of [1, 2, 5]) fine.push({ at: exponent + Math.log10(factor), text: number(factor * 10 ** exponent, 1) });
+      for (const factor of high - low < 0.7 ? [1, 1.5, 2, 3, 4, 5, 7] : [1, 2, 5]) fine.push({ at: exponent + Math.log10(factor), text: number(factor * 10 ** exponent, 2) });
     }
     return fine.filter((tick) => tick.at >= low && tick.at <= high);
   }
@@ -42,7 +42,7 @@ function dotChart({ width, panels, label, unit }) {
   const room = (width - gap * (columns - 1)) / columns;
   const names = panels.flatMap((panel) => panel.rows.map((row) => row.name));
   const gutter = Math.min(Math.max(...names.map((name) => name.length * 6.8), 40) + 12, room * 0.38);
-  const range = logRange(panels.flatMap((panel) => panel.rows.flatMap((row) => [...row.dots.map((dot) => dot.value), row.mean])));
+  const range = logRange(panels.flatMap((panel) => panel.rows.flatMap((row) => [...row.dots.map((dot) => dot.value), row.mean, ...(row.ends || [])])));
   const step = 19;
   const head = 40;
   const foot = 40;

@@ -34,11 +34,15 @@ function drawing(width, height, label) {
   return root;
 }
 
+let themeColours = null; // read once for each theme
+
 /** Colours of the theme as plain values, so that an exported figure needs no style sheet. */
 function colours() {
+  if (themeColours) return themeColours;
   const style = getComputedStyle(document.documentElement);
   const names = ["ground", "raised", "line", "text", "quiet", "accent", "baseline", "independent", "dependent", "other", "mark", "hover", "better", "worse"];
-  return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+  themeColours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+  return themeColours;
 }
 
 const colourOf = (who) => (isBaseline(who) ? colours().baseline : PALETTE[data.ranks[who] % PALETTE.length]);

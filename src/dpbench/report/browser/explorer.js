@@ -10,10 +10,10 @@ function sunny(share) {
 }
 
 /** Sum over a range, ends included; ranges and shape are lists with one entry an axis. */
-function rangeSum(counts, shape_, low, high) {
+function rangeSum(counts, sides, low, high) {
   let sum = 0;
-  if (shape_.length === 1) for (let i = low[0]; i <= high[0]; i++) sum += counts[i];
-  else for (let i = low[0]; i <= high[0]; i++) for (let j = low[1]; j <= high[1]; j++) sum += counts[i * shape_[1] + j];
+  if (sides.length === 1) for (let i = low[0]; i <= high[0]; i++) sum += counts[i];
+  else for (let i = low[0]; i <= high[0]; i++) for (let j = low[1]; j <= high[1]; j++) sum += counts[i * sides[1] + j];
   return sum;
 }
 

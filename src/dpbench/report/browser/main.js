@@ -16,10 +16,10 @@ const SECTIONS = [
   ]],
   ["regret", "Regret", [
     { key: "regret", title: "What it costs to use one algorithm everywhere", make: regretChart, about: "Geometric mean over datasets and scales of the mean error over the lowest there; the bar is a 95 % interval over datasets. Not narrowed by the dataset filter." },
-    { key: "regret-scale", title: "Regret by scale", make: regretByScale, about: "Small scales reward data-dependent algorithms, large ones punish those with bias." },
+    { key: "regret-scale", title: "Regret by scale", make: regretByScale, about: "The same at each scale by itself; 1 would be the best on every dataset." },
   ]],
   ["bias", "Bias against variance", [
-    { key: "bias", title: "Where the error comes from", make: biasAndVariance, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, of a query's answer, in records, corrected for the number of trials; the share is of the squared error. Bias does not go away with more data or budget.` },
+    { key: "bias", title: "Where the error comes from", make: biasAndVariance, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, of a query's answer, in records, corrected for the number of trials; the share is of the squared error. More budget lowers variance; bias need not follow.` },
   ]],
   ["time", "Time per trial", [{ key: "time", title: "Time in the algorithm", make: timePerTrial, about: () => `${chosenWords()}; dots are datasets and scales, the diamond is their median. On the machine that made these results, beside whatever else it did.` }]],
   ["price", "The price of privacy", [{ key: "price", title: "Private over published error", make: priceOfPrivacy, about: "Geometric mean over datasets. Above 1: a really private form costs that much; below 1: it is better than what was published. Where both forms are the same code, what differs from 1 is chance." }]],
@@ -81,7 +81,7 @@ function build() {
   const look = explorer();
   frames.push(look);
   main.replaceChildren(...sections, section("explore", "See the noise", look),
-    section("algorithms", "Algorithms", element("div", { id: "algorithm-cards" })), section("datasets", "Datasets", element("div", { id: "dataset-cards" })),
+    section("algorithms", "Algorithms", element("div", { id: "algorithm-cards" })), section("datasets", "Datasets", element("p", { class: "about" }, "Pictures are of the copy on the machine that made this page, coarsened; heights and colours are logarithms of counts."), element("div", { id: "dataset-cards" })),
     section("method", "How to read this", ...method()));
   const all = [...SECTIONS.map(([id, title]) => [id, title]), ["explore", "See the noise"], ["algorithms", "Algorithms"], ["datasets", "Datasets"], ["method", "How to read this"]];
   document.getElementById("contents").replaceChildren(element("ol", {}, ...all.map(([id, title]) => {
@@ -113,8 +113,9 @@ function method() {
 function drawHead() {
   const { names } = data;
   const trials = column.trials.reduce((sum, value) => sum + value, 0);
+  const broken = column.failed.filter((units) => units > 0).length;
   document.getElementById("title").textContent = data.title;
-  document.getElementById("facts").textContent = `${names.algorithm.length} algorithms for range queries under differential privacy, ${names.dataset.length} datasets, ${column.mean.length.toLocaleString("en")} settings, ${trials.toLocaleString("en")} trials.`;
+  document.getElementById("facts").textContent = `${names.algorithm.length} algorithms for range queries under differential privacy, ${names.dataset.length} datasets, ${column.mean.length.toLocaleString("en")} settings, ${trials.toLocaleString("en")} trials.${broken ? ` ${broken} settings with failed units are left out.` : ""}`;
 }
 
 function refresh() {
@@ -135,6 +136,7 @@ const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 
 function setTheme(theme) {
   document.documentElement.dataset.theme = theme;
+  themeColours = null;
   document.getElementById("theme").textContent = theme === "dark" ? "Light" : "Dark";
   document.getElementById("theme").setAttribute("aria-label", `Use ${theme === "dark" ? "light" : "dark"} colours`);
 }
