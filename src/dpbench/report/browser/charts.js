@@ -25,7 +25,13 @@ function powerTicks([low, high], room) {
   return ticks;
 }
 
-const shortened = (text, room) => (text.length * 6.6 <= room ? text : `${text.slice(0, Math.max(3, Math.floor(room / 6.6) - 1))}…`);
+/** As much of a text as there is room for. */
+function shortened(text, room) {
+  if (textWidth(text) <= room) return text;
+  let length = Math.min(text.length, Math.ceil(room / 3));
+  while (length > 1 && textWidth(`${text.slice(0, length)}…`) > room) length--;
+  return `${text.slice(0, length)}…`;
+}
 
 function diamond(x, y, size, attributes) {
   return shape("path", { d: `M${x - size} ${y}L${x} ${y - size}L${x + size} ${y}L${x} ${y + size}Z`, ...attributes });
@@ -41,7 +47,7 @@ function dotChart({ width, panels, label, unit }) {
   const gap = 18;
   const room = (width - gap * (columns - 1)) / columns;
   const names = panels.flatMap((panel) => panel.rows.map((row) => row.name));
-  const gutter = Math.min(Math.max(...names.map((name) => name.length * 6.8), 40) + 12, room * 0.38);
+  const gutter = Math.min(Math.max(...names.map((name) => textWidth(name, 13)), 40) + 14, room * 0.38);
   const range = logRange(panels.flatMap((panel) => panel.rows.flatMap((row) => [...row.dots.map((dot) => dot.value), row.mean, ...(row.ends || [])])));
   const step = 19;
   const head = 40;
@@ -53,7 +59,7 @@ function dotChart({ width, panels, label, unit }) {
     const top = Math.floor(place / columns) * tall;
     const x = (value) => left + gutter + ((Math.log10(value) - range[0]) / (range[1] - range[0])) * (room - gutter - 8);
     const bottom = top + head + panel.rows.length * step;
-    root.append(shape("text", { x: left + gutter, y: top + 15, "font-weight": 600, "font-size": 13, fill: ink.text }, panel.title));
+    root.append(shape("text", { x: left, y: top + 15, "font-weight": 600, "font-size": 13, fill: ink.text }, panel.title));
     for (const tick of powerTicks(range, room - gutter)) {
       const at = x(10 ** tick.at);
       root.append(shape("line", { x1: at, x2: at, y1: top + head - 6, y2: bottom, stroke: ink.line }));
@@ -110,11 +116,11 @@ function toggleMark(name) {
  */
 function cellChart({ width, rows, columns, cells, label, corner = "", least = 46 }) {
   const ink = colours();
-  const gutter = Math.min(Math.max(...rows.map((name) => name.length * 6.9), corner.length * 6.5, 50) + 14, Math.max(110, width * 0.3));
-  const longest = Math.max(...cells.flat().map((cell) => (cell ? cell.text.length * 6.3 + 10 : 0)), least);
+  const gutter = Math.min(Math.max(...rows.map((name) => textWidth(name)), textWidth(corner), 40) + 14, Math.max(110, width * 0.3));
+  const longest = Math.max(...cells.flat().map((cell) => (cell ? Math.min(textWidth(cell.text) + 10, 190) : 0)), least);
   const across = Math.max(longest, Math.min(118, (width - gutter) / columns.length));
-  const slanted = columns.some((name) => name.length * 6.4 > across);
-  const head = slanted ? Math.max(...columns.map((name) => name.length)) * 4.6 + 22 : 26;
+  const slanted = columns.some((name) => textWidth(name) > across);
+  const head = slanted ? Math.min(Math.max(...columns.map((name) => textWidth(name))) * 0.68 + 22, 150) : 26;
   const step = 23;
   const extra = slanted ? 40 : 0;
   const root = drawing(gutter + across * columns.length + extra, head + rows.length * step + 4, label);
@@ -122,7 +128,7 @@ function cellChart({ width, rows, columns, cells, label, corner = "", least = 46
   columns.forEach((name, k) => {
     const at = gutter + (k + 0.5) * across;
     const turned = slanted ? { transform: `rotate(-42 ${at} ${head - 8})`, "text-anchor": "start" } : { "text-anchor": "middle" };
-    root.append(shape("text", { x: at, y: head - 8, fill: ink.quiet, "font-size": 11.5, ...turned }, name));
+    root.append(shape("text", { x: at, y: head - 8, fill: ink.quiet, "font-size": 11.5, ...turned }, shortened(name, 185)));
   });
   rows.forEach((name, r) => {
     const y = head + r * step;
@@ -135,7 +141,7 @@ function cellChart({ width, rows, columns, cells, label, corner = "", least = 46
       const x = gutter + c * across;
       const box = shape("rect", { x: x + 1, y: y + 1, width: across - 2, height: step - 2, rx: 3, fill: cell.colour || ink.raised, "fill-opacity": cell.opacity ?? 1, stroke: cell.strong ? ink.mark : "none", "stroke-width": cell.strong ? 1.5 : 0 });
       group.append(tip(box, cell.tip));
-      group.append(shape("text", { x: x + across / 2, y: y + 15.5, "text-anchor": "middle", fill: ink.text, "font-size": 11.5, "font-weight": cell.strong ? 700 : 400, "pointer-events": "none" }, cell.text));
+      group.append(shape("text", { x: x + across / 2, y: y + 15.5, "text-anchor": "middle", fill: ink.text, "font-size": 11.5, "font-weight": cell.strong ? 700 : 400, "pointer-events": "none" }, shortened(cell.text, across - 4)));
     });
     root.append(group);
   });
@@ -146,7 +152,7 @@ function cellChart({ width, rows, columns, cells, label, corner = "", least = 46
 function lineChart({ width, steps, series, label, unit, below }) {
   const ink = colours();
   const range = logRange(series.flatMap((line) => line.points.map((point) => point.value)));
-  const right = Math.min(Math.max(...series.map((line) => line.name.length * 6.8), 40) + 16, width * 0.32);
+  const right = Math.min(Math.max(...series.map((line) => textWidth(line.name)), 40) + 18, width * 0.32);
   const height = Math.max(300, series.length * 16 + 70);
   const left = 48;
   const x = (at) => left + (steps.length > 1 ? (at / (steps.length - 1)) * (width - left - right - 6) : (width - left - right) / 2);

@@ -45,6 +45,14 @@ function colours() {
   return themeColours;
 }
 
+const ruler = document.createElement("canvas").getContext("2d");
+
+/** Width of a text in a chart, as it will be drawn. */
+function textWidth(text, size = 12) {
+  ruler.font = `${size}px ${FONT}`;
+  return ruler.measureText(text).width;
+}
+
 const colourOf = (who) => (isBaseline(who) ? colours().baseline : PALETTE[data.ranks[who] % PALETTE.length]);
 const dashOf = (who) => (isBaseline(who) ? (data.algorithmOf[who] === "Uniform" ? DASHES[2] : DASHES[1]) : DASHES[Math.floor(data.ranks[who] / PALETTE.length) % DASHES.length]);
 

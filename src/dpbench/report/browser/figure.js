@@ -71,7 +71,7 @@ function figureFrame({ key, title, about, legend, make }) {
     current = made.nothing ? null : made;
     tools.hidden = !current;
     plot.replaceChildren(made.nothing ? element("p", { class: "note" }, made.nothing) : made.chart);
-    if (current) summary.textContent = `Data as a table (${made.table.rows.length} rows)`;
+    if (current) summary.textContent = `Data as a table (${plural(made.table.rows.length, "row")})`;
     fill();
   };
   return frame;

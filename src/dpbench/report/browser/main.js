@@ -110,12 +110,14 @@ function method() {
   ];
 }
 
+const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+
 function drawHead() {
   const { names } = data;
   const trials = column.trials.reduce((sum, value) => sum + value, 0);
   const broken = column.failed.filter((units) => units > 0).length;
   document.getElementById("title").textContent = data.title;
-  document.getElementById("facts").textContent = `${names.algorithm.length} algorithms for range queries under differential privacy, ${names.dataset.length} datasets, ${column.mean.length.toLocaleString("en")} settings, ${trials.toLocaleString("en")} trials.${broken ? ` ${broken} settings with failed units are left out.` : ""}`;
+  document.getElementById("facts").textContent = `${plural(names.algorithm.length, "algorithm")} for range queries under differential privacy, ${plural(names.dataset.length, "dataset")}, ${plural(column.mean.length, "setting")}, ${trials.toLocaleString("en")} trials.${broken ? ` ${broken} settings with failed units are left out.` : ""}`;
 }
 
 function refresh() {
