@@ -22,6 +22,7 @@ examples:
   dpbench paper                          the paper beside what was measured
   dpbench compare my_algorithm.py:Mine   it against the whole study
   dpbench data pull                      the paper's 27 histograms
+  dpbench report dpbench-store/demo --out page   one offline page of it
   dpbench interpret dpbench-store/demo   who is competitive, at what regret
   dpbench store info dpbench-store/demo  what a run left behind
 
@@ -34,6 +35,8 @@ VERBS = (
     "catalogue",
     "paper",
     "compare",
+    "report",
+    "figures",
     "interpret",
     "principles",
     "properties",

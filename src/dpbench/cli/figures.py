@@ -1,0 +1,50 @@
+"""``dpbench figures``: the paper's figures and tables of a store or a summary."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from dpbench.cli.arguments import add_verb
+
+if TYPE_CHECKING:
+    from dpbench.cli.arguments import Subparsers
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add ``figures``."""
+    parser = add_verb(
+        subparsers,
+        "figures",
+        "figures and tables for a paper",
+        "Write the paper's figures 1, 2a, 2b and 2c of a store or a summary as PDF, SVG and PNG, and its tables of\n"
+        "errors, competitive algorithms and regret as LaTeX (booktabs), Markdown and CSV.",
+        "dpbench figures dpbench-store/demo --out figures\n"
+        "  dpbench figures published.parquet --authors figure1_means.csv --out figures --tables-only",
+    )
+    parser.add_argument("results", metavar="STORE|SUMMARY.parquet", help="results to show")
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the files; made if need be")
+    parser.add_argument(
+        "--authors", metavar="FILE.csv", action="append", default=[], help="values to lay over the figures; repeatable"
+    )
+    parser.add_argument("--tables-only", action="store_true", help="no figures: needs no drawing library")
+    parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.set_defaults(run=run_figures)
+
+
+def run_figures(chosen: argparse.Namespace) -> int:
+    """Write figures and tables and name the files."""
+    from dpbench.report import figures, tables
+    from dpbench.results import Results
+
+    results = Results.open(chosen.results)
+    written = [*tables(results, chosen.out).files]
+    if not chosen.tables_only:
+        written += figures(results, chosen.out, authors=chosen.authors)
+    if chosen.json:
+        sys.stdout.write(json.dumps({"files": [str(path) for path in written]}, indent=1) + "\n")
+    else:
+        sys.stdout.write("".join(f"{path}\n" for path in written))
+    return 0

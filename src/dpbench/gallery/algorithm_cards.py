@@ -1,0 +1,93 @@
+"""Algorithms told to a reader: the idea, the facts, and where epsilon goes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from inspect import cleandoc
+
+from dpbench import algorithms
+from dpbench.algorithm import Algorithm
+from dpbench.domain import Domain
+from dpbench.errors import CheckFailed
+from dpbench.privacy import Ledger
+from dpbench.privacy.ledger import Charge
+from dpbench.report.cards import AlgorithmCard, LedgerLine
+from dpbench.workloads import Prefix, RandomRange, Workload
+
+EPSILON = 0.1
+DOMAINS = ("1024", "64x64")
+"""Where a ledger is drawn up: the first that the algorithm supports."""
+
+
+def algorithm_cards(audit: bool = False) -> tuple[AlgorithmCard, ...]:
+    """A card for every algorithm of the catalogue; with ``audit`` each goes through the conformance suite."""
+    return tuple(_card(kind, audit) for kind in algorithms.catalogue().values())
+
+
+def workload_on(domain: Domain) -> Workload:
+    """The paper's workload for a domain."""
+    return Prefix(domain) if domain.ndim == 1 else RandomRange(domain, queries=2000, seed=0)
+
+
+def _card(kind: type[Algorithm], audit: bool) -> AlgorithmCard:
+    private = kind()
+    paragraphs = cleandoc(kind.__doc__ or "").split("\n\n")
+    domain = next((Domain.of(each) for each in DOMAINS if private.supports(each)), None)
+    ledger = None if domain is None else private.explain(domain, workload_on(domain), EPSILON).ledger
+    return AlgorithmCard(
+        name=kind.name,
+        idea=" ".join(paragraphs[0].split()),
+        about=" ".join(paragraphs[1].split()).replace("``", "") if len(paragraphs) > 1 else "",
+        paper=kind.paper,
+        dimensions=" and ".join(f"{axes}-D" for axes in kind.dimensions) if kind.dimensions else "any number of axes",
+        data_dependent=kind.data_dependent,
+        properties=_properties(private),
+        parameters={name: str(value) for name, value in private.parameters.items()},
+        side_information=kind.side_information,
+        not_private=kind.not_private,
+        ledger_where=f"on {domain}, epsilon {EPSILON:g}" if domain else "",
+        ledger=() if ledger is None else _lines(ledger),
+        audit=_audited(private) if audit else "",
+    )
+
+
+def _properties(algorithm: Algorithm) -> tuple[str, ...]:
+    facts = {
+        "hierarchical": algorithm.hierarchical,
+        "partitioning": algorithm.partitioning,
+        "data-dependent": algorithm.data_dependent,
+        "data-independent": not algorithm.data_dependent,
+        "consistent": algorithm.consistent,
+        "not consistent": not algorithm.consistent,
+        "scale-epsilon exchangeable": algorithm.exchangeable,
+    }
+    return tuple(name for name, true in facts.items() if true)
+
+
+def _lines(ledger: Ledger) -> tuple[LedgerLine, ...]:
+    """Charges for the same thing as one line: rounds lose their numbers, trials are told by their first."""
+    shares: dict[tuple[str, str], tuple[float, int]] = {}
+    for charge in _unfolded(ledger):
+        key = charge.kind, re.sub(r"\s+\d+$", "", charge.why)
+        share, times = shares.get(key, (0.0, 0))
+        shares[key] = share + float(charge.amount / ledger.epsilon), times + 1
+    return tuple(LedgerLine(kind, why, share, times) for (kind, why), (share, times) in shares.items())
+
+
+def _unfolded(ledger: Ledger) -> Iterator[Charge]:
+    for charge in ledger.charges:
+        if charge.kind == "trials" and charge.regions:
+            yield from _unfolded(charge.regions[0])
+        else:
+            yield charge
+
+
+def _audited(algorithm: Algorithm) -> str:
+    from dpbench.testing import check_algorithm
+
+    try:
+        check_algorithm(algorithm)
+    except CheckFailed as failure:
+        return f"failed: {failure}"
+    return "passed: contract, budget, edges and replay on neighbours"

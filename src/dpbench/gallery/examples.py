@@ -1,0 +1,74 @@
+"""Public histograms and what algorithms make of them, coarse enough for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench import algorithms, datasets
+from dpbench.datasets import Dataset
+from dpbench.datasets.files import locate
+from dpbench.domain import Domain
+from dpbench.gallery.algorithm_cards import workload_on
+from dpbench.generator import generate
+from dpbench.report.cards import DatasetCard, Estimate, Example
+
+CELLS = {1: Domain((512,)), 2: Domain((64, 64))}
+"""The finest histograms that a page shows."""
+ALGORITHMS = {1: ("Identity", "Hb", "MWEM", "DAWA", "Uniform"), 2: ("Identity", "AGrid", "DAWA", "Uniform")}
+EPSILONS = (0.01, 0.1, 1.0)
+SYNTHETIC = {1: ("bimodal", "spikes-10", "staircase"), 2: ("clusters", "ridge")}
+"""Shapes to show where there is no copy of any histogram with so many axes."""
+SYNTHETIC_SCALE = 100_000
+
+
+def examples(names: Iterable[str] | None = None, seed: int = 0) -> tuple[Example, ...]:
+    """An example for every histogram of which there is a copy on this machine; synthetic shapes where there is none.
+
+    The noisy ones are private forms at the histogram's own scale, one trial each.
+    """
+    known = datasets.DATASETS.values() if names is None else [datasets.get(name) for name in names]
+    found: list[Example] = []
+    for axes, synthetic in SYNTHETIC.items():
+        local = [each for each in known if each.ndim == axes and locate(each) is not None]
+        found += [_of_dataset(each, seed) for each in local] or [_of_shape(name, axes, seed) for name in synthetic]
+    return tuple(found)
+
+
+def dataset_cards(names: Iterable[str] | None = None) -> tuple[DatasetCard, ...]:
+    """A card for every histogram of the catalogue, from its facts; no counts."""
+    known: Sequence[Dataset] = [datasets.get(name) for name in (datasets.names() if names is None else names)]
+    return tuple(
+        DatasetCard(
+            name=each.name,
+            domain=str(each.domain),
+            scale=each.scale,
+            percent_zero=each.percent_zero,
+            about=each.about,
+            origin=each.origin,
+            paper=f"scale {each.paper_scale:,}, {each.paper_percent_zero:g} % zero cells" if each.in_paper else "",
+        )
+        for each in known
+    )
+
+
+def _of_dataset(dataset: Dataset, seed: int) -> Example:
+    counts = datasets.load(dataset)
+    coarse = np.asarray(dataset.domain.coarsen(counts, CELLS[dataset.ndim]))
+    return Example(dataset.name, f"public histogram, coarsened to {CELLS[dataset.ndim]}", coarse, _noisy(coarse, seed))
+
+
+def _of_shape(name: str, axes: int, seed: int) -> Example:
+    counts = generate(datasets.shapes.get(name, CELLS[axes]), SYNTHETIC_SCALE, seed=seed)
+    return Example(name, "synthetic shape: no copy of a public histogram was here", counts, _noisy(counts, seed))
+
+
+def _noisy(counts: NDArray[np.int64], seed: int) -> tuple[Estimate, ...]:
+    workload = workload_on(Domain(counts.shape))
+    return tuple(
+        Estimate(name, epsilon, algorithms.get(name).run(counts, workload, epsilon, seed=seed)[0])
+        for name in ALGORITHMS[counts.ndim]
+        for epsilon in EPSILONS
+    )

@@ -1,0 +1,93 @@
+// Cards of algorithms and datasets.
+
+function ledgerPicture(lines) {
+  const ink = colours();
+  const root = shape("svg", { viewBox: "0 0 300 16", role: "img", "aria-label": lines.map((line) => `${line.why}: ${Math.round(100 * line.share)} %`).join(", ") });
+  let left = 0;
+  lines.forEach((line, k) => {
+    const across = 300 * line.share;
+    root.append(tip(shape("rect", { x: left, y: 0, width: Math.max(across - 1, 0.5), height: 16, rx: 2, fill: line.kind === "forfeit" ? ink.line : PALETTE[k % PALETTE.length] }), `${line.why}: ${number(100 * line.share)} % of epsilon`));
+    left += across;
+  });
+  return root;
+}
+
+function ledgerKey(lines) {
+  return element("ul", { class: "facts" }, ...lines.map((line, k) => {
+    const swatch = shape("svg", { width: 10, height: 10, "aria-hidden": "true" });
+    swatch.append(shape("rect", { width: 10, height: 10, rx: 2, fill: line.kind === "forfeit" ? colours().line : PALETTE[k % PALETTE.length] }));
+    const box = element("span", { class: "swatch" }, swatch);
+    return element("li", {}, box, ` ${number(100 * line.share)} % ${line.why}${line.times > 1 ? ` (${line.times} times)` : ""}`);
+  }));
+}
+
+function accountOf(name) {
+  return data.names.form.flatMap((form, k) => Object.entries(data.privacy[k])
+    .filter(([label]) => data.algorithmOf[data.names.algorithm.indexOf(label)] === name)
+    .map(([label, [settings, accounted, secret]]) => {
+      const books = accounted === settings ? "every ledger adds up to epsilon" : `the ledger adds up in ${accounted} of ${settings} settings`;
+      const door = secret === settings ? "nothing was known for nothing" : `raw counts or the true scale were used in ${settings - secret}`;
+      return `${label}, ${FORM_WORDS[form]}: ${settings} settings, ${books}, ${door}.`;
+    }));
+}
+
+function algorithmCard(name) {
+  const card = data.cardOf.get(name);
+  const account = accountOf(name).map((text) => element("p", { class: "source" }, text));
+  if (!card) return element("article", { class: "card" }, element("h3", {}, name, element("span", { class: "tag" }, "not in the catalogue")), ...account);
+  const parameters = Object.entries(card.parameters).map(([key, value]) => `${key} = ${value}`).join(", ");
+  return element("article", { class: "card" },
+    element("h3", {}, card.name, card.not_private ? element("span", { class: "tag warn" }, "published form not private") : null),
+    element("p", {}, card.idea),
+    element("p", { class: "source" }, card.paper),
+    element("p", {}, ...[card.dimensions, ...card.properties].flatMap((word) => [element("span", { class: "tag" }, word), " "])),
+    card.ledger.length ? element("p", {}, `Where epsilon goes ${card.ledger_where}`) : null,
+    card.ledger.length ? ledgerPicture(card.ledger) : null,
+    card.ledger.length ? ledgerKey(card.ledger) : null,
+    element("details", {}, element("summary", {}, "More"),
+      card.about ? element("p", {}, card.about) : null,
+      element("p", {}, `Parameters: ${parameters || "none"}.`),
+      element("p", {}, `Side information: ${card.side_information.join(", ") || "none"}.`),
+      card.not_private ? element("p", {}, `The published form is not private: ${card.not_private}.`) : null,
+      element("p", {}, card.audit ? `Audit of the private form: ${card.audit}.` : "Audit: not asked for when this page was made (dpbench report --audit)."),
+      ...account));
+}
+
+function algorithmCards() {
+  const present = new Set(data.algorithmOf);
+  const ordered = [...data.cards.map((card) => card.name).filter((name) => present.has(name)), ...[...present].filter((name) => !data.cardOf.has(name))];
+  return element("div", { class: "cards" }, ...ordered.map(algorithmCard));
+}
+
+function smallPicture(example) {
+  const counts = data.array(example.counts);
+  const words = `${example.name}: its counts`;
+  if (example.shape.length === 2) {
+    const root = shape("svg", { viewBox: "0 0 64 40", role: "img", "aria-label": words });
+    root.append(shape("image", { x: 12, width: 40, height: 40, href: heatPicture(counts, example.shape, Math.max(...counts, 1)), "image-rendering": "pixelated" }));
+    return root;
+  }
+  const most = Math.max(...counts, 1);
+  const root = shape("svg", { viewBox: `0 0 ${counts.length} 120`, preserveAspectRatio: "none", role: "img", "aria-label": words });
+  const top = (count) => (120 - 116 * Math.log1p(count) / Math.log1p(most)).toFixed(1);
+  const stairs = Array.from(counts, (count, k) => `${k} ${top(count)}L${k + 1} ${top(count)}`).join("L");
+  root.append(shape("path", { d: `M0 120L${stairs}L${counts.length} 120Z`, fill: colours().independent }));
+  return root;
+}
+
+function datasetCard(card) {
+  const example = data.examples.find((each) => each.name === card.name);
+  return element("article", { class: "card" }, element("h3", {}, card.name),
+    example ? smallPicture(example) : element("p", { class: "source" }, "No local copy when this page was made: no picture."),
+    element("p", {}, `${card.about}. Origin: ${card.origin}.`),
+    element("p", { class: "source" }, `${card.domain} cells, ${card.scale.toLocaleString("en")} records, ${card.percent_zero} % of cells empty.`),
+    element("p", { class: "source" }, card.paper ? `The paper's table: ${card.paper}.` : "Not in the paper's table."));
+}
+
+function datasetCards() {
+  const present = new Set(data.names.dataset);
+  const told = data.datasets.filter((card) => present.has(card.name));
+  const rest = data.names.dataset.filter((name) => !told.some((card) => card.name === name));
+  return element("div", { class: "cards" }, ...told.map(datasetCard),
+    ...rest.map((name) => element("article", { class: "card" }, element("h3", {}, name), element("p", { class: "source" }, "Not in the catalogue: a synthetic shape or a file of whoever ran this."))));
+}

@@ -1,0 +1,168 @@
+// The page: sections, filters, theme, address.
+
+const SECTIONS = [
+  ["wins", "Who wins where", [
+    { key: "winners", title: "Lowest error by dataset and scale", make: winners, about: () => `${chosenWords()}. “+2”: two more algorithms cannot be told from the best (unpaired t-test, Bonferroni-corrected).` },
+    { key: "competitive", title: "Datasets on which each algorithm is competitive", make: competitiveTable, about: "Lowest error, or not significantly above it. The paper's Table 3." },
+  ]],
+  ["scale", "Error against scale", [
+    { key: "scale", title: "Error of every algorithm, by scale", make: errorByScale, legend: kindLegend, about: () => `The ${errorWords()}; one dot a dataset (large: competitive), the diamond their mean, dashed lines the baselines. Lower is better. Select a name to follow it. The paper's Figure 1.` },
+  ]],
+  ["dataset", "Error by dataset", [
+    { key: "dataset", title: "Error over the lowest on the same dataset", make: errorByDataset, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}: 1.0 is the best there; framed: competitive. The paper's Figures 2a and 2b.` },
+  ]],
+  ["domain", "Error by domain size", [
+    { key: "domain", title: "Error against the number of cells", make: errorByDomain, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, ${view.dataset === undefined ? "mean over datasets" : nameOf("dataset", view.dataset)}. The paper's Figure 2c.` },
+  ]],
+  ["regret", "Regret", [
+    { key: "regret", title: "What it costs to use one algorithm everywhere", make: regretChart, about: "Geometric mean over datasets and scales of the mean error over the lowest there; the bar is a 95 % interval over datasets. Not narrowed by the dataset filter." },
+    { key: "regret-scale", title: "Regret by scale", make: regretByScale, about: "The same at each scale by itself; 1 would be the best on every dataset." },
+  ]],
+  ["bias", "Bias against variance", [
+    { key: "bias", title: "Where the error comes from", make: biasAndVariance, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, of a query's answer, in records, corrected for the number of trials; the share is of the squared error. More budget lowers variance; bias need not follow.` },
+  ]],
+  ["time", "Time per trial", [{ key: "time", title: "Time in the algorithm", make: timePerTrial, about: () => `${chosenWords()}; dots are datasets and scales, the diamond is their median. On the machine that made these results, beside whatever else it did.` }]],
+  ["price", "The price of privacy", [{ key: "price", title: "Private over published error", make: priceOfPrivacy, about: "Geometric mean over datasets. Above 1: a really private form costs that much; below 1: it is better than what was published. Where both forms are the same code, what differs from 1 is chance." }]],
+];
+
+let frames = [];
+
+function facetSelect(name, words, options, current, text) {
+  const select = element("select", { id: `filter-${name}`, name }, ...options.map(([value, shown]) => element("option", { value }, shown)));
+  select.value = current;
+  select.addEventListener("change", () => { change({ [name]: select.value || undefined }); refresh(); document.getElementById(`filter-${name}`)?.focus(); });
+  return element("label", { title: text }, words, select);
+}
+
+function drawFilters() {
+  const { chosen, options } = view;
+  const words = { form: "Setting", dimensions: "Dimensions", workload: "Workload", domain: "Domain", epsilon: "Epsilon", task: "Task", seed: "Seed" };
+  const shown = { form: (name) => FORM_WORDS[name] || name, dimensions: (axes) => `${axes}-D` };
+  const facets = FACETS.filter((facet) => options[facet].length > 1).map((facet) => facetSelect(facet, words[facet],
+    options[facet].map((value) => [String(nameOf(facet, value)), (shown[facet] || String)(nameOf(facet, value))]), String(nameOf(facet, chosen[facet]))));
+  const form = document.getElementById("filters");
+  const open = element("button", { type: "button", class: "more", "aria-expanded": form.classList.contains("open") }, "Filters");
+  open.addEventListener("click", () => open.setAttribute("aria-expanded", form.classList.toggle("open")));
+  const asDefault = Object.keys(state).length === 0;
+  form.replaceChildren(open, ...facets,
+    facetSelect("measure", "Measure", [["mean", "mean error"], ["p95", "95th percentile"]], view.measure),
+    ...(data.losses.length > 1 ? [facetSelect("loss", "Loss", data.losses.map((loss) => [loss, LOSS_WORDS[loss]]), view.loss)] : []),
+    facetSelect("dataset", "Dataset", [["", "all datasets"], ...options.dataset.map((value) => [nameOf("dataset", value), nameOf("dataset", value)])], view.dataset === undefined ? "" : nameOf("dataset", view.dataset)),
+    facetSelect("scale", "Scale, where one is shown", options.scale.map((value) => [String(nameOf("scale", value)), scaleWords(nameOf("scale", value))]), String(nameOf("scale", view.scale))),
+    element("button", { type: "button", id: "reset", disabled: asDefault, onclick: () => { state = {}; change({}); refresh(); } }, "Reset"));
+}
+
+function listed(names) {
+  const shown = names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} more`] : names;
+  return shown.length > 1 ? `${shown.slice(0, -1).join(", ")} and ${shown[shown.length - 1]}` : shown[0];
+}
+
+/** The answer in words: who is competitive most often at the ends of the scales, and who is the safest choice. */
+function headline() {
+  if (view.loss !== "l2") return "Competitive sets are of the L2 error.";
+  const most = (scale) => {
+    const here = view.rows.filter((i) => column.scale[i] === scale);
+    const wins = [...grouped(here, (i) => column.algorithm[i])].map(([who, own]) => [who, own.filter(competitive).length]).sort((a, b) => b[1] - a[1]);
+    const total = new Set(here.map((i) => column.dataset[i])).size;
+    const first = wins.filter(([, count]) => count === wins[0][1]).map(([who]) => algorithmName(who));
+    return `at scale ${scaleWords(nameOf("scale", scale))} ${listed(first)} ${first.length > 1 ? "are" : "is"} competitive on ${wins[0][1]} of ${total} dataset${total === 1 ? "" : "s"}`;
+  };
+  const { scale } = view.options;
+  const ends = scale.length > 1 ? `${most(scale[0])}; ${most(scale[scale.length - 1])}` : most(scale[0]);
+  const safest = regretLines(-1).filter((line) => !line.missing).sort((a, b) => a.value - b.value)[0];
+  const regret = safest ? ` Used everywhere, ${algorithmName(safest.who)} costs least: ${number(safest.value)} times the best on average.` : "";
+  return `${ends[0].toUpperCase()}${ends.slice(1)}.${regret}`;
+}
+
+function build() {
+  const main = document.getElementById("main");
+  const sections = SECTIONS.map(([id, title, figures]) => section(id, title, element("div", { class: figures.length > 1 ? "pair" : undefined }, ...figures.map((spec) => { const frame = figureFrame(spec); frames.push(frame); return frame; }))));
+  sections[0].querySelector("h2").after(element("p", { class: "lead", id: "headline" }));
+  const look = explorer();
+  frames.push(look);
+  main.replaceChildren(...sections, section("explore", "See the noise", look),
+    section("algorithms", "Algorithms", element("div", { id: "algorithm-cards" })), section("datasets", "Datasets", element("p", { class: "about" }, "Pictures are of the copy on the machine that made this page, coarsened; heights and colours are logarithms of counts."), element("div", { id: "dataset-cards" })),
+    section("method", "How to read this", ...method()));
+  const all = [...SECTIONS.map(([id, title]) => [id, title]), ["explore", "See the noise"], ["algorithms", "Algorithms"], ["datasets", "Datasets"], ["method", "How to read this"]];
+  document.getElementById("contents").replaceChildren(element("ol", {}, ...all.map(([id, title]) => {
+    const link = element("a", { href: `#${id}` }, title);
+    link.addEventListener("click", (event) => { event.preventDefault(); jump(id); });
+    return element("li", {}, link);
+  })));
+  document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); jump("wins"); });
+}
+
+function section(id, title, ...content) {
+  return element("section", { id, "aria-labelledby": `${id}-title` }, element("h2", { id: `${id}-title`, tabindex: -1 }, title), ...content);
+}
+
+function jump(id) {
+  document.getElementById(id).scrollIntoView();
+  document.getElementById(`${id}-title`).focus({ preventScroll: true });
+}
+
+function method() {
+  const origin = Object.entries(data.origin).map(([name, values]) => element("li", {}, `${name}: ${values.map((value) => (typeof value === "object" ? JSON.stringify(value) : value)).join("; ")}`));
+  return [
+    element("p", { class: "about" }, "Scaled error is the L2 distance between true and noisy answers, divided by the number of queries and by the scale, which is the number of records. Competitive: lowest mean error, or not significantly above it by Welch's unpaired t-test at 0.05 / (n − 1). By 95th percentile: the same with a test for percentiles of few trials. Settings with a failed unit are not compared."),
+    element("p", { class: "about" }, "Two settings: “as the paper did” uses the published forms with the true scale, some of which are not differentially private; “private end to end” uses forms that pass the audit and buy every fact they need."),
+    element("details", {}, element("summary", {}, "Where these results come from"), element("ul", { class: "facts" }, ...origin)),
+  ];
+}
+
+const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
+
+function drawHead() {
+  const { names } = data;
+  const trials = column.trials.reduce((sum, value) => sum + value, 0);
+  const broken = column.failed.filter((units) => units > 0).length;
+  document.getElementById("title").textContent = data.title;
+  document.getElementById("facts").textContent = `${plural(names.algorithm.length, "algorithm")} for range queries under differential privacy, ${plural(names.dataset.length, "dataset")}, ${plural(column.mean.length, "setting")}, ${trials.toLocaleString("en")} trials.${broken ? ` ${broken} settings with failed units are left out.` : ""}`;
+}
+
+function refresh() {
+  hideTip();
+  resolve();
+  drawFilters();
+  document.getElementById("headline").textContent = headline();
+  for (const frame of frames) frame.draw();
+}
+
+function drawCards() {
+  document.getElementById("algorithm-cards").replaceChildren(algorithmCards());
+  document.getElementById("dataset-cards").replaceChildren(datasetCards());
+  for (const old of document.querySelectorAll("figure > .legend")) old.replaceWith(kindLegend());
+}
+
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  themeColours = null;
+  document.getElementById("theme").textContent = theme === "dark" ? "Light" : "Dark";
+  document.getElementById("theme").setAttribute("aria-label", `Use ${theme === "dark" ? "light" : "dark"} colours`);
+}
+
+function redraw() {
+  refresh();
+  drawCards();
+}
+
+async function start() {
+  setTheme(prefersDark.matches ? "dark" : "light");
+  await readData();
+  readAddress();
+  build();
+  drawHead();
+  redraw();
+  followPointer();
+  document.getElementById("theme").addEventListener("click", () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); redraw(); });
+  document.getElementById("filters").addEventListener("submit", (event) => event.preventDefault());
+  prefersDark.addEventListener("change", (event) => { setTheme(event.matches ? "dark" : "light"); redraw(); });
+  addEventListener("hashchange", () => { readAddress(); refresh(); });
+  let width = innerWidth;
+  addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; refresh(); } });
+  document.body.dataset.ready = "yes";
+}
+
+start();

@@ -1,0 +1,85 @@
+"""What the page tells of algorithms and datasets, as plain values that whoever may run algorithms fills in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class LedgerLine:
+    """A part of epsilon and what it buys."""
+
+    kind: str
+    why: str
+    share: float
+    """Of epsilon, from 0 to 1."""
+    times: int
+    """Charges of this kind that were added up."""
+
+
+@dataclass(frozen=True)
+class AlgorithmCard:
+    """One algorithm, told to a reader."""
+
+    name: str
+    idea: str
+    about: str
+    paper: str
+    dimensions: str
+    data_dependent: bool
+    properties: tuple[str, ...]
+    parameters: Mapping[str, str]
+    side_information: tuple[str, ...]
+    not_private: str
+    """Why the published form is not private; empty where it is."""
+    ledger_where: str
+    ledger: tuple[LedgerLine, ...]
+    audit: str
+    """What the conformance and privacy suite said; empty where it was not asked."""
+
+
+@dataclass(frozen=True)
+class DatasetCard:
+    """One dataset, told to a reader."""
+
+    name: str
+    domain: str
+    scale: int
+    percent_zero: float
+    about: str
+    origin: str
+    paper: str
+    """What the paper's table states; empty where it does not have it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """One noisy histogram."""
+
+    algorithm: str
+    epsilon: float
+    counts: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """A public histogram to look at, with noisy ones beside it."""
+
+    name: str
+    about: str
+    counts: NDArray[np.int64]
+    """At most 512 cells, or 64 x 64."""
+    estimates: tuple[Estimate, ...] = ()
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """All that a page shows beside results."""
+
+    algorithms: tuple[AlgorithmCard, ...] = ()
+    datasets: tuple[DatasetCard, ...] = ()
+    examples: tuple[Example, ...] = ()

@@ -1,0 +1,142 @@
+"""One table of numbers, and how it is written in LaTeX, Markdown and HTML."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table."""
+
+    value: float
+    around: float | None = None
+    """Standard deviation of a trial, where it is told."""
+    bold: bool = False
+    whole: bool = False
+    """A count, not a measurement."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: what it is, names of columns and rows, numbers."""
+
+    name: str
+    """What kind of table: errors, competitive, regret or datasets."""
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+
+    def latex(self) -> str:
+        """A table for LaTeX; needs the package booktabs."""
+        head = " & ".join([" ", *map(_latex_heading, self.columns)])
+        body = [" & ".join([latex_text(name), *(_latex_cell(cell) for cell in cells)]) for name, cells in self.rows]
+        return "\n".join(
+            [
+                r"\begin{table}",
+                rf"\caption{{{latex_text(self.caption)}}}",
+                rf"\begin{{tabular}}{{l{'r' * len(self.columns)}}}",
+                r"\toprule",
+                rf"{head} \\",
+                r"\midrule",
+                *(rf"{line} \\" for line in body),
+                r"\bottomrule",
+                r"\end{tabular}",
+                r"\end{table}",
+                "",
+            ]
+        )
+
+    def markdown(self) -> str:
+        """A table for Markdown, its caption above it."""
+        lines = [["", *self.columns], *([name, *(_plain_cell(cell) for cell in cells)] for name, cells in self.rows)]
+        bold = [
+            [False] * len(lines[0]),
+            *([False, *(bool(cell and cell.bold) for cell in cells)] for _, cells in self.rows),
+        ]
+        shown = [
+            "| "
+            + " | ".join(
+                f"**{markdown_text(text)}**" if strong else markdown_text(text)
+                for text, strong in zip(*pair, strict=True)
+            )
+            + " |"
+            for pair in zip(lines, bold, strict=True)
+        ]
+        shown.insert(1, "|---" + "|---:" * len(self.columns) + "|")
+        return "\n".join([f"**{markdown_text(self.caption)}**", "", *shown, ""])
+
+    def _repr_html_(self) -> str:
+        def line(tag: str, first: str, cells: Iterable[tuple[str, bool]]) -> str:
+            inner = "".join(
+                f"<{tag}>{f'<b>{html.escape(text)}</b>' if strong else html.escape(text)}</{tag}>"
+                for text, strong in cells
+            )
+            return f"<tr><th>{html.escape(first)}</th>{inner}</tr>"
+
+        head = line("th", "", ((name, False) for name in self.columns))
+        body = "".join(
+            line("td", name, ((_plain_cell(cell), bool(cell and cell.bold)) for cell in cells))
+            for name, cells in self.rows
+        )
+        return (
+            f"<table><caption>{html.escape(self.caption)}</caption><thead>{head}</thead><tbody>{body}</tbody></table>"
+        )
+
+
+def _plain_cell(cell: Cell | None) -> str:
+    if cell is None:
+        return "-"
+    if cell.whole:
+        return str(int(cell.value))
+    around = "" if cell.around is None or not np.isfinite(cell.around) else f" ({cell.around:.1e})"
+    return (f"{cell.value:.2e}" if cell.around is not None else f"{cell.value:.2f}") + around
+
+
+def _latex_cell(cell: Cell | None) -> str:
+    """Mean and deviation with one common power of ten; bold through boldmath, which reaches digits."""
+    if cell is None:
+        return "--"
+    if cell.whole:
+        text = str(int(cell.value))
+    elif cell.around is None or not cell.value > 0:
+        text = f"{cell.value:.2f}"
+    else:
+        exponent = int(np.floor(np.log10(cell.value)))
+        around = f" \\pm {cell.around / 10.0**exponent:.2f}" if np.isfinite(cell.around) else ""
+        text = f"({cell.value / 10.0**exponent:.2f}{around}) \\cdot 10^{{{exponent}}}"
+    return rf"\boldmath${text}$" if cell.bold else f"${text}$"
+
+
+def _latex_heading(text: str) -> str:
+    """A name, or a scale as a power of ten."""
+    exponent = power_of_ten(float(text)) if re.fullmatch(r"[0-9.e+]+", text) else None
+    return latex_text(text) if exponent is None else f"$10^{{{exponent}}}$"
+
+
+def latex_text(text: str) -> str:
+    """Text that LaTeX prints as it is."""
+    named = {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+    }
+    return "".join(named.get(sign, f"\\{sign}" if sign in "&%$#_{}" else sign) for sign in text)
+
+
+def markdown_text(text: str) -> str:
+    """Text that Markdown prints as it is, also in a cell of a table."""
+    return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", " ".join(text.split()))
+
+
+def power_of_ten(number: float) -> int | None:
+    """The exponent of a number that is a power of ten from 1000 on; None for any other."""
+    exponent = round(np.log10(number)) if number > 0 else 0
+    return exponent if exponent >= 3 and number == 10**exponent else None

@@ -1,0 +1,51 @@
+"""``dpbench report`` and ``dpbench figures`` from the shell."""
+
+import json
+
+import pytest
+
+from dpbench.cli import main
+from dpbench.store import Store
+from report.study import rows
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = Store(tmp_path / "store", create=True)
+    made.append(rows(domains=("256",), datasets=("bimodal", "stairs"), variants=("published",)), "run")
+    return str(made.folder)
+
+
+def test_report_writes_one_page_and_names_it(store, tmp_path, capsys, monkeypatch):
+    """One file, without any copy of a histogram at hand; private forms are refused where there are none."""
+    monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
+    monkeypatch.setattr("dpbench.gallery.make.examples", tuple)
+    assert main(["report", store, "--out", str(tmp_path / "page"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [path.name for path in (tmp_path / "page").iterdir()] == ["index.html"]
+    assert told == {"page": str(tmp_path / "page" / "index.html"), "bytes": told["bytes"]}
+    assert main(["report", store, "--private", store, "--out", str(tmp_path / "page")]) == 2
+    assert "give published results first, private ones second" in capsys.readouterr().err
+
+
+def test_private_results_stand_beside_the_published_ones(store, tmp_path, monkeypatch):
+    """Two stores, one page with both forms."""
+    from dpbench.gallery import make
+
+    other = Store(tmp_path / "other", create=True)
+    other.append(rows(domains=("256",), datasets=("bimodal", "stairs"), variants=("private",)), "run")
+    results, losses = make._side_by_side(make.open_all(store), make.open_all(other.folder))
+    assert set(results.columns["variant"]) == {"published", "private"}
+    assert {name: len(each.mean) for name, each in losses.items()} == {"l1": len(results), "linf": len(results)}
+
+
+def test_tables_need_no_drawing_library(store, tmp_path, capsys):
+    """All tables, named one a line."""
+    assert main(["figures", store, "--out", str(tmp_path / "tables"), "--tables-only"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 12
+
+
+def test_a_folder_that_is_no_store_is_told_in_one_line(tmp_path, capsys):
+    """Exit code 2 and one line."""
+    assert main(["report", str(tmp_path), "--out", str(tmp_path / "page")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
