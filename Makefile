@@ -18,6 +18,7 @@ $(READY): requirements.lock pyproject.toml
 
 demo: setup
 	@$(BIN)/dpbench run demo
+	@$(BIN)/dpbench report dpbench-store/demo --out dpbench-store/demo-page
 
 test: setup
 	@$(BIN)/python -m pytest
