@@ -196,3 +196,20 @@ def test_a_strategy_cannot_write_to_the_counts():
 
     with pytest.raises(ValueError, match="read-only"):
         opened().laplace(Vandal(), 1)
+
+
+def test_the_counts_cannot_be_made_writeable():
+    """Neither a strategy nor a published form that was shown the counts can switch writing on, nor can it at the base."""
+
+    class Locksmith(Total):
+        def answer(self, counts):
+            counts.setflags(write=True)
+            return counts.sum()
+
+    with pytest.raises(ValueError, match="WRITEABLE"):
+        opened().laplace(Locksmith(), 1)
+    counts = opened(published=True).reveal("for the test")
+    while isinstance(counts, np.ndarray):
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            counts.setflags(write=True)
+        counts = counts.base

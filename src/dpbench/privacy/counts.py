@@ -12,7 +12,7 @@ LARGEST_TOTAL = 2**53
 
 
 def as_counts(values: ArrayLike) -> NDArray[np.int64]:
-    """A read-only int64 copy of ``values``; refusals never quote a count."""
+    """An int64 copy of ``values`` that cannot be made writeable; refusals never quote a count."""
     array = np.asarray(values)
     if array.ndim == 0 or array.size == 0:
         raise InvalidCounts(f"counts have shape {array.shape}; give an array with at least one cell")
@@ -27,6 +27,5 @@ def as_counts(values: ArrayLike) -> NDArray[np.int64]:
         raise InvalidCounts("counts hold a negative number; give whole non-negative numbers")
     if array.max() > LARGEST_TOTAL or array.sum(dtype=np.float64) > LARGEST_TOTAL:
         raise InvalidCounts("counts add up to more than 2^53, where sums stop being exact; give fewer records")
-    counts = array.astype(np.int64)
-    counts.setflags(write=False)
-    return counts
+    # over bytes, which nobody can write to: an array that owns its memory can be made writeable again
+    return np.frombuffer(array.astype(np.int64).tobytes(), dtype=np.int64).reshape(array.shape)

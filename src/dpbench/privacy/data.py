@@ -5,6 +5,12 @@ the budget, and has few verbs. The caller says what it spends; the handle derive
 sensitivity that the strategy or score itself claims, rounded up. A charge is made before anything is drawn.
 
 Neighbours differ by one record added or removed: exactly one cell changes by one.
+
+What the handle enforces: no charge beyond epsilon, noise no smaller than the claim asks for, disjoint regions, counts
+that nothing can write to (``setflags`` is refused, there is no writeable base), raw counts for published forms alone,
+each time with a mark in the ledger. What it cannot enforce, because Python hides nothing from those who look: that a
+claim is true, that a strategy forgets the counts it was shown, that nobody reads private attributes or draws from the
+noise source directly. An algorithm is a guest, not a prisoner; these are what ``dpbench check`` looks for.
 """
 
 from __future__ import annotations
