@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, SideInformation
 from dpbench.domain import Domain
-from dpbench.errors import CheckFailed
+from dpbench.errors import CheckFailed, PrivacyError
 from dpbench.testing.accounts import check_ledger
 from dpbench.testing.black_box import Finding, Sampler, probe
 from dpbench.testing.conformance import (
@@ -23,8 +23,9 @@ from dpbench.testing.conformance import (
     check_files,
     check_form,
 )
+from dpbench.testing.neighbours import SMALL_DOMAINS
 from dpbench.testing.replaying import check_replay
-from dpbench.testing.report import AuditReport, Layer
+from dpbench.testing.report import LAYERS, AuditReport, Layer
 from dpbench.testing.sensitivity import check_sensitivity
 from dpbench.testing.subject import Subject, built, in_words, workload_for
 from dpbench.testing.totals import check_totals
@@ -81,15 +82,25 @@ def audit(
     started = time.perf_counter()
     try:
         subject = Subject(built(algorithm), side_information, seed, ignore_marks)
+        _try(subject)
     except CheckFailed as failure:
-        name = getattr(algorithm, "__name__", type(algorithm).__name__)
-        layers = [Layer("conformance", "fail", str(failure))]
-        layers += [Layer(layer, "not run", "there is nothing to run") for layer in [*list(CHECKS)[1:], "black box"]]
-        return AuditReport(name, "private", side_information, tuple(layers))
+        name = getattr(algorithm, "name", "") or getattr(algorithm, "__name__", type(algorithm).__name__)
+        culprit = "ledger" if isinstance(failure.__cause__, PrivacyError) else "conformance"
+        layers = [
+            Layer(layer, "fail", str(failure)) if layer == culprit else Layer(layer, "not run", "it does not run")
+            for layer in LAYERS
+        ]
+        return AuditReport(name, getattr(algorithm, "variant", "private"), side_information, tuple(layers))
     layers = [_examine(name, checks, subject) for name, checks in CHECKS.items()]
     layers.append(_black_box(subject, black_box))
     seconds = time.perf_counter() - started
     return AuditReport(subject.name, subject.algorithm.variant, side_information, tuple(layers), seconds)
+
+
+def _try(subject: Subject) -> None:
+    """Run it once: what cannot run at all is told once, and not by every layer."""
+    for domain in list(subject.domains(SMALL_DOMAINS))[:1]:
+        subject.release(np.ones(domain.shape, dtype=np.int64), workload_for(domain), 1)
 
 
 def _examine(name: str, checks: Sequence[Check], subject: Subject) -> Layer:

@@ -24,12 +24,12 @@ from dpbench.workloads import Workload
 
 Plain = Callable[[NDArray[np.int64], Workload, float, np.random.Generator], Any]
 
-DEFAULT_RUNS = 10_000
+QUICK_RUNS = 10_000
 DOMAINS = (("4", "12"), ("2x2", "12x3"))
 """Tried in turn: on one axis, or on two if the function refuses one."""
 
 
-def audit_function(function: Plain, *, runs: int = DEFAULT_RUNS, seed: int = 0) -> AuditReport:
+def audit_function(function: Plain, *, runs: int = QUICK_RUNS, seed: int = 0) -> AuditReport:
     """What can be found out about a plain function."""
     started, name = time.perf_counter(), getattr(function, "__name__", "function")
     layers = []

@@ -50,11 +50,11 @@ class Subject:
                     x, workload, epsilon, trials, seed, side_information=self.side_information
                 )
         except BudgetExceeded as error:
-            raise CheckFailed(f"{self.name} spends more than epsilon {where}: {error}") from None
+            raise CheckFailed(f"{self.name} spends more than epsilon {where}: {error}") from error
         except BudgetNotSpent as error:
-            raise CheckFailed(f"{self.name} does not spend epsilon {where}: {error}") from None
+            raise CheckFailed(f"{self.name} does not spend epsilon {where}: {error}") from error
         except DPBenchError as error:
-            raise CheckFailed(f"{self.name} fails {where}: {error}") from None
+            raise CheckFailed(f"{self.name} fails {where}: {error}") from error
         except (Exception, SystemExit) as error:
             raise CheckFailed(f"{self.name} fails {where} with {in_words(error)}") from error
 
