@@ -1,6 +1,6 @@
 """What the audit says of the mutants, the published forms and the private forms: docs/audit.md is made here.
 
-    python -m benchmarks.audit --out docs/audit.md
+python -m benchmarks.audit --out docs/audit.md
 """
 
 import argparse
@@ -62,8 +62,12 @@ def mutants():
 
 def flagged(label, report):
     """A row: which layers flag it, and the cause that the first of them that measures names."""
-    measured = [layer for name in ("sensitivity", "replay", "black box", "ledger", "conformance")
-                for layer in report.failures if layer.name == name]
+    measured = [
+        layer
+        for name in ("sensitivity", "replay", "black box", "ledger", "conformance")
+        for layer in report.failures
+        if layer.name == name
+    ]
     layers = ", ".join(name for name in LAYERS if name in {layer.name for layer in measured}) or "**nothing**"
     cause = measured[0].cause.replace("|", "/") if measured else ""
     return f"| {label} | {layers} | {cause} |"
@@ -96,7 +100,8 @@ def private_rows():
         replay, change = report.layer("replay").figures, report.layer("sensitivity").figures
         yield (
             f"| {name} | {verdict} | {replay['replays']:,} | {replay['totals forced']:,} | "
-            f"{change['largest change']:.4g} of {change['claim']:.4g} | {replay['largest share of epsilon']:.3f} epsilon |"
+            f"{change['largest change']:.4g} of {change['claim']:.4g} | "
+            f"{replay['largest share of epsilon']:.3f} epsilon |"
         )
 
 

@@ -199,7 +199,7 @@ def test_a_strategy_cannot_write_to_the_counts():
 
 
 def test_the_counts_cannot_be_made_writeable():
-    """Neither a strategy nor a published form that was shown the counts can switch writing on, nor can it at the base."""
+    """Neither a strategy nor a published form can switch writing on, at the counts or at any base of theirs."""
 
     class Locksmith(Total):
         def answer(self, counts):

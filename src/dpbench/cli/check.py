@@ -36,7 +36,9 @@ def add_parser(subparsers: Subparsers) -> None:
         "  dpbench check my_code.py:histogram\n  dpbench check --all --json",
     )
     add = parser.add_argument
-    add("algorithms", nargs="*", metavar="ALGORITHM", help="FILE.py:Class, FILE.py:function, or a name in the catalogue")
+    add(
+        "algorithms", nargs="*", metavar="ALGORITHM", help="FILE.py:Class, FILE.py:function, or a name in the catalogue"
+    )
     add("--all", action="store_true", help="every algorithm of the catalogue")
     add("--variant", choices=("private", "published"), default="private", help="which form to check")
     add("--side-information", choices=("estimated", "public"), help="where a declared scale comes from")
@@ -118,7 +120,7 @@ def _json(reports: list[AuditReport], samplers: Layer) -> str:
 
 def _table(reports: list[AuditReport], samplers: Layer) -> str:
     """One line an algorithm, then every cause and note."""
-    rows = [("algorithm", *COLUMNS, "verdict")]
+    rows: list[tuple[str, ...]] = [("algorithm", *COLUMNS, "verdict")]
     for report in reports:
         cells = [_cell(report.layer(name)) for name in COLUMNS]
         rows.append((_label(report), *cells, "pass" if report.passed else "FAIL"))

@@ -30,7 +30,9 @@ def check_ledger(subject: Subject) -> Mapping[str, Any]:
 
 def _insist(subject: Subject, ledger: Ledger) -> None:
     if ledger.spent + ledger.forfeited != ledger.epsilon:
-        raise CheckFailed(f"{subject.name}: the ledger does not add up: {ledger.arithmetic()} leaves {ledger.remaining}")
+        raise CheckFailed(
+            f"{subject.name}: the ledger does not add up: {ledger.arithmetic()} leaves {ledger.remaining}"
+        )
     if not all(charge.why for charge in ledger.charges):
         raise CheckFailed(f"{subject.name} has a charge without a reason: {ledger.arithmetic()}")
     if not ledger.private and not subject.ignore_marks:

@@ -154,9 +154,9 @@ def black_box_layer(name: str, sampler: Sampler, workloads: Sequence[Workload], 
         return Layer("black box", "pass", "", figures)
     test = worst.strongest
     cause = (
-        f"{name} is not {worst.setting.epsilon:g}-private on {worst.setting.domain}: epsilon up to {test.refuted:.3g} is "
-        f"refuted; '{test.event}' happened in {test.happened} of {test.runs} runs and in {test.happened_on_neighbour} on "
-        f"a neighbour"
+        f"{name} is not {worst.setting.epsilon:g}-private on {worst.setting.domain}: epsilon up to {test.refuted:.3g} "
+        f"is refuted; '{test.event}' happened in {test.happened} of {test.runs} runs and in "
+        f"{test.happened_on_neighbour} on a neighbour"
     )
     return Layer("black box", "fail", cause, figures)
 

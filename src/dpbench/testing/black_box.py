@@ -84,7 +84,10 @@ def _look(sampler: Sampler, setting: Setting, runs: int, seed: np.random.SeedSeq
         numbers = features(outputs, setting.fewer, setting.more)
         half = runs // 2
         halves.append(
-            ({name: each[:half] for name, each in numbers.items()}, {name: each[half:] for name, each in numbers.items()})
+            (
+                {name: each[:half] for name, each in numbers.items()},
+                {name: each[half:] for name, each in numbers.items()},
+            )
         )
     _learn(halves)
     families = list(halves[0][0])
@@ -106,7 +109,7 @@ def _learn(halves: list[tuple[dict[str, Floats], dict[str, Floats]]]) -> None:
     spread[spread == 0] = 1.0
 
     def prepared(numbers: Floats) -> Floats:
-        return np.clip((numbers - centre) / spread, -CLIP, CLIP)
+        return np.asarray(np.clip((numbers - centre) / spread, -CLIP, CLIP))
 
     inputs = np.concatenate([prepared(numbers) for numbers in together])
     wanted = np.repeat([-0.5, 0.5], [len(numbers) for numbers in together])

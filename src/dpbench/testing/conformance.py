@@ -59,8 +59,8 @@ def check_batch(subject: Subject) -> Figures:
             raise CheckFailed(f"{subject.name} adds no noise on {domain}: all trials came out the same")
         if np.array_equal(several, subject.release(x, workload, 0.5, trials=8, seed=1).estimate):
             raise CheckFailed(
-                f"{subject.name} gives one result for two seeds on {domain}: noise comes from the handle, not from a seed "
-                f"of one's own"
+                f"{subject.name} gives one result for two seeds on {domain}: noise comes from the handle, not from "
+                f"a seed of one's own"
             )
         if not np.array_equal(x, kept):
             raise CheckFailed(f"{subject.name} changes its input on {domain}")
@@ -76,8 +76,8 @@ def check_files(subject: Subject) -> Figures:
         subject.release(x, workload, 1)
     if opened:
         raise CheckFailed(
-            f"{subject.name} opens {opened[0]!r} whenever it runs; an estimate may rest on the handle, the workload and "
-            f"its parameters alone: read a file once, when the module is imported"
+            f"{subject.name} opens {opened[0]!r} whenever it runs; an estimate may rest on the handle, the workload "
+            f"and its parameters alone: read a file once, when the module is imported"
         )
     return {}
 

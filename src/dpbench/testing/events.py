@@ -88,14 +88,18 @@ def _counted(mine: Floats, other: Floats) -> list[tuple[str, Floats, Floats, Flo
         lengths = np.diff(np.append(starts, len(both)))
         frequent = both[starts[np.argsort(-lengths, kind="stable")[:ATOMS]]]
         at = [
-            (np.searchsorted(ordered, frequent, "right") - np.searchsorted(ordered, frequent, "left")).astype(np.float64)
+            (np.searchsorted(ordered, frequent, "right") - np.searchsorted(ordered, frequent, "left")).astype(
+                np.float64
+            )
             for ordered in (ours, theirs)
         ]
         found.append(("at", frequent, at[0], at[1]))
     return found
 
 
-def test_event(event: Event, mine: Mapping[str, Floats], other: Mapping[str, Floats], epsilon: float, alarm: float) -> Test:
+def test_event(
+    event: Event, mine: Mapping[str, Floats], other: Mapping[str, Floats], epsilon: float, alarm: float
+) -> Test:
     """Count an event on fresh runs; ``alarm`` is the probability of a false refutation."""
     happened = int(event.holds(mine[event.family]).sum())
     elsewhere = int(event.holds(other[event.family]).sum())
@@ -103,7 +107,7 @@ def test_event(event: Event, mine: Mapping[str, Floats], other: Mapping[str, Flo
     highest = _upper(elsewhere, runs, alarm / 2)
     lowest = _lower(happened, runs, alarm / 2)
     refuted = float(np.log(lowest / highest)) if lowest > 0 else -np.inf
-    reach = _within_reach(elsewhere, runs, np.exp(epsilon) * highest, alarm / 2)
+    reach = _within_reach(elsewhere, runs, epsilon, alarm / 2)
     return Test(event, happened, elsewhere, runs, refuted, reach)
 
 
@@ -121,15 +125,21 @@ def _upper(happened: int, runs: int, alarm: float) -> float:
     return float(betaincinv(happened + 1, runs - happened, 1 - alarm)) if happened < runs else 1.0
 
 
-def _within_reach(elsewhere: int, runs: int, needed: float, alarm: float) -> float:
-    """The least log-ratio to the neighbour's probability whose lower bound exceeds ``needed`` nineteen times in twenty."""
-    from scipy.special import betaincinv
+def _within_reach(elsewhere: int, runs: int, epsilon: float, alarm: float) -> float:
+    """The least log-ratio to the neighbour's probability that is refuted nineteen times in twenty.
 
+    Either side may be unlucky one time in forty: the neighbour's count high, or this side's low.
+    """
+    from scipy.special import bdtrik, betaincinv
+
+    unlucky = (1 - POWER) / 2
+    probability = max(elsewhere, 0.5) / runs
+    high = min(runs, int(np.ceil(bdtrik(1 - unlucky, runs, probability)))) if probability < 1 else runs
+    needed = float(np.exp(epsilon)) * _upper(high, runs, alarm)
     few, many = 0, runs + 1  # the lower bound grows with the number of runs in which the event happened
     while many - few > 1:
         middle = (few + many) // 2
         few, many = (few, middle) if _lower(middle, runs, alarm) > needed else (middle, many)
-    if many > runs or needed >= 1:
+    if many > runs:
         return np.inf
-    probability = float(betaincinv(many, runs - many + 1, POWER))
-    return float(np.log(probability / max(elsewhere / runs, 0.5 / runs)))
+    return float(np.log(betaincinv(many, runs - many + 1, 1 - unlucky) / probability))

@@ -90,11 +90,11 @@ def examine(
 ) -> Iterator[tuple[Examination, AuditReport | DPBenchError]]:
     """Reports as they come; an error where the algorithm cannot be loaded. ``jobs`` 0: in this process."""
     if jobs == 0:
-        for each in examinations:
+        for examination in examinations:
             try:
-                yield each, each.run()
+                yield examination, examination.run()
             except DPBenchError as error:
-                yield each, error
+                yield examination, error
         return
     queue, running = deque(examinations), list[_Running]()
     try:

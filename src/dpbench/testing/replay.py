@@ -20,9 +20,7 @@ from dpbench.workloads import Workload
 TOLERANCE = 1e-9
 """Relative; on top of it comes the rounding of each call, bounded from the size of its answers."""
 
-OTHER_OUTPUT = (
-    "the same noisy answers gave another output on a neighbour, so counts were read outside the handle"
-)
+OTHER_OUTPUT = "the same noisy answers gave another output on a neighbour, so counts were read outside the handle"
 
 
 @dataclass(frozen=True)
@@ -113,8 +111,7 @@ def _check_direction(
         _check_call(name, where, call)
     if not np.array_equal(recorded.estimate, again):
         raise CheckFailed(
-            f"{name} is not private {where}: {OTHER_OUTPUT}"
-            f"{_suspicion(x, recorded.estimate, neighbour, again)}{hint}"
+            f"{name} is not private {where}: {OTHER_OUTPUT}{_suspicion(x, recorded.estimate, neighbour, again)}{hint}"
         )
     loss, rounding = replay.total(setting.trials)
     epsilon = float(setting.epsilon)

@@ -84,10 +84,10 @@ def _switch_point(setting: ReplaySetting, recorded: Recorded, same: int, other: 
     while abs(other - same) > 1:
         middle = (same + other) // 2
         same, other = (same, middle) if _difference(setting, recorded, middle) else (middle, other)
+    hint = _scale_hint(setting, recorded, same, other) + told_for_nothing(recorded)
     return (
-        f"{setting.algorithm.name} is not private on {setting.domain} at epsilon {setting.epsilon}, where the total goes "
-        f"from {same} to {other}: {_difference(setting, recorded, other)}{_scale_hint(setting, recorded, same, other)}"
-        f"{told_for_nothing(recorded)}"
+        f"{setting.algorithm.name} is not private on {setting.domain} at epsilon {setting.epsilon}, where the total "
+        f"goes from {same} to {other}: {_difference(setting, recorded, other)}{hint}"
     )
 
 
