@@ -14,6 +14,7 @@ from dpbench.testing.report import LAYERS
 
 ROOT = Path(__file__).resolve().parents[1]
 MUTANT_RUNS = 6000
+WITHIN = "the mark in its ledger alone: no call moved by more than it was charged for"
 HEAD = """\
 # What the audit finds
 
@@ -68,8 +69,8 @@ def flagged(label, report):
         for layer in report.failures
         if layer.name == name
     ]
-    layers = ", ".join(name for name in LAYERS if name in {layer.name for layer in measured}) or "**nothing**"
-    cause = measured[0].cause.replace("|", "/") if measured else ""
+    layers = ", ".join(name for name in LAYERS if name in {layer.name for layer in measured}) or "nothing measured"
+    cause = measured[0].cause.replace("|", "/") if measured else WITHIN
     return f"| {label} | {layers} | {cause} |"
 
 

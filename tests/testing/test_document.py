@@ -15,8 +15,13 @@ def test_the_rows_of_the_mutants_are_what_the_audit_says_now(committed):
 
 
 def test_nothing_is_left_unflagged(committed):
-    """No mutant and no form that is not private goes through, and every private form passes."""
-    assert "**nothing**" not in committed
+    """No mutant and no published form goes through, and every private form passes.
+
+    With a public scale SF's private form stays within its charges: the true scale only divides a score, which then
+    moves by less than is paid for.
+    """
+    unflagged = [line.split("|")[1].strip() for line in committed.splitlines() if "| nothing measured |" in line]
+    assert unflagged == ["SF, private with public scale"]
     assert "**fails**" not in committed
     assert committed.count("| passes |") >= 17
 

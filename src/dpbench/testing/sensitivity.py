@@ -122,7 +122,7 @@ def _laplace_change(asked: Asked, before: Floats, after: Floats) -> float:
     change, rounding = _difference(before, after)
     axes = len(tuple(asked.asker.shape))
     lengths = np.abs(change).reshape(*change.shape[: change.ndim - axes], -1)
-    return float(lengths.sum(axis=-1).max()) - rounding * lengths.shape[-1]
+    return float(lengths.sum(axis=-1).max() - rounding * lengths.shape[-1])
 
 
 def _selection_change(asked: Asked, before: Floats, after: Floats) -> float:
@@ -144,7 +144,7 @@ def _partition_change(asked: Asked, before: Floats, after: Floats) -> float:
             if length <= end and np.isfinite(before[place, end]):
                 most[end] = max(most[end], most[end - length] + change[place, end])
                 least[end] = min(least[end], least[end - length] + change[place, end])
-    return float(most[-1] - least[-1]) - 2 * rounding * ends
+    return float(most[-1] - least[-1] - 2 * rounding * ends)
 
 
 CHANGES: Mapping[str, Callable[[Asked, Floats, Floats], float]] = {
