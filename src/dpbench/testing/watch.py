@@ -61,9 +61,9 @@ class WatchedData:
         """A handle for each region, watched too."""
         return [WatchedData(part, self._asked) for part in self._data.parts(regions, spend, why)]
 
-    def each_trial(self, *why: str) -> Iterator[WatchedData]:
+    def each_trial(self, why: str = "each trial by itself") -> Iterator[WatchedData]:
         """A handle for each trial, watched too."""
-        for one in self._data.each_trial(*why):
+        for one in self._data.each_trial(why):
             yield WatchedData(one, self._asked)
 
 
