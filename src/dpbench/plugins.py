@@ -1,4 +1,4 @@
-"""Somebody's own algorithm: a class in a file, named as FILE.py:Class."""
+"""Somebody's own algorithm: a class (or, for the audit, a function) in a file, named as FILE.py:Class."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import FunctionType, ModuleType
 
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm
@@ -19,6 +20,25 @@ def is_file_reference(name: str) -> bool:
 
 def load_class(reference: str) -> type[Algorithm]:
     """The class that ``FILE.py:Class`` names."""
+    path_text, class_name, module = _load_module(reference)
+    found = {name: value for name, value in vars(module).items() if isinstance(value, type)}
+    if class_name not in found:
+        raise UnknownName.among(f"class in {path_text}", class_name, found)
+    kind = found[class_name]
+    if not issubclass(kind, Algorithm):
+        raise InvalidInput(f"{class_name} in {path_text} is not an algorithm; subclass dpbench.Algorithm")
+    return kind
+
+
+def load_class_or_function(reference: str) -> type[Algorithm] | FunctionType:
+    """The class that ``FILE.py:Class`` names, or the plain function that ``FILE.py:function`` does."""
+    _, name, module = _load_module(reference)
+    found = vars(module).get(name)
+    return found if isinstance(found, FunctionType) else load_class(reference)
+
+
+def _load_module(reference: str) -> tuple[str, str, ModuleType]:
+    """The path, the name and the module that ``FILE.py:NAME`` means."""
     path_text, colon, class_name = reference.rpartition(":")
     if not colon or not class_name or not path_text:
         raise InvalidInput(f"{reference!r} does not name a class in a file; write FILE.py:Class")
@@ -36,13 +56,7 @@ def load_class(reference: str) -> type[Algorithm]:
     except (Exception, SystemExit) as error:
         del sys.modules[module_name]
         raise InvalidInput(f"{path_text} cannot be imported: {type(error).__name__}: {error}") from error
-    found = {name: value for name, value in vars(module).items() if isinstance(value, type)}
-    if class_name not in found:
-        raise UnknownName.among(f"class in {path_text}", class_name, found)
-    kind = found[class_name]
-    if not issubclass(kind, Algorithm):
-        raise InvalidInput(f"{class_name} in {path_text} is not an algorithm; subclass dpbench.Algorithm")
-    return kind
+    return path_text, class_name, module
 
 
 def find(name: str) -> type[Algorithm]:

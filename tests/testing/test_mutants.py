@@ -1,90 +1,23 @@
 """Broken algorithms: each must fail, and the message must name the cause."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from dpbench import Algorithm, algorithms
-from dpbench.algorithms.h import H
 from dpbench.algorithms.identity import Identity
 from dpbench.errors import CheckFailed
 from dpbench.linear.cells import Cells
-from dpbench.linear.tree import TreeCounts
 from dpbench.testing import check_algorithm
-
-
-class HalfSensitivity(Cells):
-    """Cells that claim half of what one record does."""
-
-    sensitivity = 0.5
-
-
-class LevelForgotten(TreeCounts):
-    """A tree that counts one level less than it has."""
-
-    @property
-    def sensitivity(self):
-        return super().sensitivity - 1 if len(self.tree.levels) > 1 else 1
-
-
-class Smuggler(Cells):
-    """Cells that keep what they were shown."""
-
-    seen: ClassVar[list] = []
-
-    def answer(self, counts):
-        self.seen[:] = [counts]
-        return counts
-
-
-@dataclass(frozen=True, kw_only=True)
-class HalfNoise(Identity):
-    name = "half noise"
-
-    def estimate(self, data, workload):
-        return data.laplace(HalfSensitivity(data.domain), data.epsilon, "cells")
-
-
-@dataclass(frozen=True, kw_only=True)
-class OneLevelNotCharged(H):
-    name = "one level not charged"
-
-    def estimate(self, data, workload):
-        tree = self._solver(data.domain)
-        return tree.solve(data.laplace(LevelForgotten(tree.tree), data.epsilon, "tree"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrueZerosKept(Identity):
-    name = "true zeros kept"
-
-    def estimate(self, data, workload):
-        noisy = data.laplace(Smuggler(data.domain), data.epsilon, "cells")
-        return np.where(Smuggler.seen[0] == 0, 0.0, noisy)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrueTotalUsed(Identity):
-    name = "true total used"
-
-    def estimate(self, data, workload):
-        noisy = data.laplace(Smuggler(data.domain), data.epsilon, "cells")
-        axes = tuple(range(1, noisy.ndim))
-        excess = noisy.sum(axis=axes, keepdims=True) - Smuggler.seen[0].sum()
-        return noisy - excess / data.domain.size
-
-
-@dataclass(frozen=True, kw_only=True)
-class BudgetNotSplit(Identity):
-    name = "budget not split"
-
-    def estimate(self, data, workload):
-        everything = data.epsilon
-        first = data.laplace(Cells(data.domain), everything, "first look")
-        second = data.laplace(Cells(data.domain), everything, "second look")
-        return (first + second) / 2
+from testing.mutants import (
+    BudgetNotSplit,
+    HalfNoise,
+    OneLevelNotCharged,
+    Smuggler,
+    TrueTotalUsed,
+    TrueZerosKept,
+)
 
 
 @dataclass(frozen=True, kw_only=True)

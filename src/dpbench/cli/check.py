@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpbench.cli.arguments import add_verb
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
+    from dpbench.testing.report import AuditReport, Layer
+
+_ABOUT = """\
+Audit algorithms, layer by layer:
+  conformance  the same seed gives the same bits, finite output on any domain, what is declared holds, no file is read
+  ledger       every charge has a reason, and all of epsilon is spent or given up
+  sensitivity  each strategy's and each score's claim is recomputed; the largest change found stands beside the claim
+  replay       with the same noisy answers a neighbour changes nothing, and no call costs more than it was charged
+  black box    (--black-box) outputs on two neighbours are told apart no better than epsilon allows, at 99.9 %
+A plain function f(x, workload, epsilon, rng) in a file gets the black box, a look for the scale, and determinism.
+Exit code 1 if anything fails, 2 if something cannot be loaded.
+"""
+COLUMNS = ("conformance", "ledger", "sensitivity", "replay", "black box")
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -18,30 +31,132 @@ def add_parser(subparsers: Subparsers) -> None:
         subparsers,
         "check",
         "conformance and privacy of an algorithm",
-        "Check everything that any algorithm must have: the same seed gives the same bits, all of epsilon is spent,\n"
-        "no neighbour of the data changes what it does with the same noisy answers, and no call costs more than it\n"
-        "was charged.",
-        "dpbench check my_algorithm.py:Mine\n  dpbench check Hb GreedyH",
+        _ABOUT,
+        "dpbench check my_algorithm.py:Mine\n  dpbench check Hb GreedyH --black-box --runs 20000\n"
+        "  dpbench check my_code.py:histogram\n  dpbench check --all --json",
     )
-    parser.add_argument("algorithms", nargs="+", metavar="ALGORITHM", help="FILE.py:Class, or a name in the catalogue")
-    parser.add_argument("--variant", choices=("private", "published"), default="private", help="which form to check")
+    add = parser.add_argument
+    add(
+        "algorithms", nargs="*", metavar="ALGORITHM", help="FILE.py:Class, FILE.py:function, or a name in the catalogue"
+    )
+    add("--all", action="store_true", help="every algorithm of the catalogue")
+    add("--variant", choices=("private", "published"), default="private", help="which form to check")
+    add("--side-information", choices=("estimated", "public"), help="where a declared scale comes from")
+    add("--ignore-marks", action="store_true", help="judge a form that says it is not private by measurement alone")
+    add("--black-box", action="store_true", help="run it on two neighbours many times (seconds to minutes each)")
+    add("--runs", type=int, metavar="N", help="runs a side for the black box (100000; plain functions 10000)")
+    add("--seed", type=int, default=0, metavar="N", help="seed of the examination (0)")
+    add("--timeout", type=float, metavar="SECONDS", help="for each algorithm (180; with the black box 7200)")
+    add("--jobs", type=int, metavar="N", help="processes (one for each core); 0: in this one, without a time limit")
+    add("--json", action="store_true", help="everything that was measured, as JSON")
     parser.set_defaults(run=run_check)
 
 
 def run_check(chosen: argparse.Namespace) -> int:
-    """Check each algorithm; 1 if any fails."""
-    from dpbench.errors import CheckFailed
-    from dpbench.plugins import find
-    from dpbench.testing import check_algorithm
+    """Audit each algorithm; 1 if any fails, 2 if any cannot be examined."""
+    import os
 
-    failures = 0
-    for name in chosen.algorithms:
-        kind = find(name)
-        try:
-            check_algorithm(kind if chosen.variant == "private" else kind(variant="published"))
-        except CheckFailed as failure:
-            failures += 1
-            sys.stdout.write(f"FAIL  {failure}\n")
-        else:
-            sys.stdout.write(f"pass  {kind.name}\n")
-    return 1 if failures else 0
+    from dpbench.errors import DPBenchError
+    from dpbench.testing.examining import examine
+    from dpbench.testing.samplers import samplers_layer
+
+    examinations = _examinations(chosen)
+    jobs = min(os.cpu_count() or 1, len(examinations)) if chosen.jobs is None else chosen.jobs
+    timeout = chosen.timeout or (7200.0 if chosen.black_box else 180.0)
+    outcomes = dict(examine(examinations, jobs=jobs, timeout=timeout))
+    ordered = [outcomes[each] for each in examinations]
+    reports = [each for each in ordered if not isinstance(each, DPBenchError)]
+    errors = [each for each in ordered if isinstance(each, DPBenchError)]
+    samplers = samplers_layer(chosen.seed) if reports else None
+    if reports and samplers is not None:
+        sys.stdout.write(_json(reports, samplers) if chosen.json else _table(reports, samplers))
+    for error in errors:
+        sys.stderr.write(f"dpbench: {error}\n")
+    if errors:
+        return 2
+    well = all(report.passed for report in reports) and (samplers is None or samplers.verdict == "pass")
+    return 0 if well else 1
+
+
+def _examinations(chosen: argparse.Namespace) -> list[Any]:
+    """What was asked for, or one line of refusal."""
+    from dpbench import algorithms
+    from dpbench.errors import InvalidInput
+    from dpbench.testing.examining import Examination
+
+    names = [*chosen.algorithms, *(algorithms.names() if chosen.all else [])]
+    if not names:
+        raise InvalidInput("nothing to check; name an algorithm, FILE.py:Class, or --all")
+    if chosen.runs is not None and chosen.runs < 1000:
+        raise InvalidInput(f"--runs is {chosen.runs}; give at least 1000, fewer tell nothing")
+    if chosen.seed < 0:
+        raise InvalidInput(f"--seed is {chosen.seed}; give a whole number that is not negative")
+    if chosen.timeout is not None and not chosen.timeout > 0:
+        raise InvalidInput(f"--timeout is {chosen.timeout}; give a number of seconds above 0")
+    if chosen.jobs is not None and chosen.jobs < 0:
+        raise InvalidInput(f"--jobs is {chosen.jobs}; give a number of processes, or 0")
+    return [
+        Examination(
+            reference=name,
+            variant=chosen.variant,
+            side_information=chosen.side_information,
+            seed=chosen.seed,
+            ignore_marks=chosen.ignore_marks,
+            black_box=chosen.black_box,
+            runs=chosen.runs,
+        )
+        for name in dict.fromkeys(names)
+    ]
+
+
+def _json(reports: list[AuditReport], samplers: Layer) -> str:
+    """One object."""
+    import json
+    from dataclasses import asdict
+
+    whole = {"algorithms": [report.as_json() for report in reports], "samplers": asdict(samplers)}
+    return json.dumps(whole, indent=2, default=str) + "\n"
+
+
+def _table(reports: list[AuditReport], samplers: Layer) -> str:
+    """One line an algorithm, then every cause and note."""
+    rows: list[tuple[str, ...]] = [("algorithm", *COLUMNS, "verdict")]
+    for report in reports:
+        cells = [_cell(report.layer(name)) for name in COLUMNS]
+        rows.append((_label(report), *cells, "pass" if report.passed else "FAIL"))
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    lines += [f"FAIL  {layer.name}: {layer.cause}" for report in reports for layer in report.failures]
+    lines += [f"note  {report.name}: {note}" for report in reports for note in report.notes]
+    lines.append(_samplers_line(samplers))
+    return "\n".join(lines) + "\n"
+
+
+def _label(report: AuditReport) -> str:
+    marks = [mark for mark in (report.form, report.side_information) if mark not in (None, "private")]
+    return f"{report.name} ({', '.join(str(mark) for mark in marks)})" if marks else report.name
+
+
+def _cell(layer: Layer) -> str:
+    """A layer in a few words."""
+    if layer.verdict != "pass":
+        return {"fail": "FAIL", "not run": "-"}[layer.verdict]
+    figures = layer.figures
+    if layer.name == "ledger":
+        return f"{figures['ledgers']} ledgers"
+    if layer.name == "sensitivity":
+        return f"{figures['largest change']:.4g} of {figures['claim']:.4g}"
+    if layer.name == "replay":
+        return f"{figures['replays']} replays, {figures['totals forced']} totals"
+    if layer.name == "black box":
+        return f"{figures['refuted']:.2f} of {figures['epsilon']:g} shown, {figures['power']:.2f} in reach"
+    return "pass"
+
+
+def _samplers_line(samplers: Layer) -> str:
+    if samplers.verdict == "fail":
+        return f"FAIL  samplers: {samplers.cause}"
+    figures = samplers.figures
+    found = ", ".join(f"{name} off by {figures[name]['distance']:.1e}" for name in ("Laplace", "Gumbel"))
+    return f"samplers: {found} in {figures['draws']:,} draws each (false alarms {figures['false-alarm rate']:g})"

@@ -1,8 +1,12 @@
-"""The conformance and privacy suite, for our algorithms and for anybody's.
+"""The audit, for our algorithms and for anybody's.
 
-``check_algorithm(algorithm)`` returns nothing when all is well and raises ``CheckFailed`` with the cause in words.
+``check_algorithm(algorithm)`` returns nothing when all is well and raises ``CheckFailed`` with the cause in words;
+``audit(algorithm)`` returns a report with every layer's verdict and figures; ``audit_function(f)`` does what can be
+done for a plain function that knows nothing of this package.
 """
 
-from dpbench.testing.conformance import check_algorithm
+from dpbench.testing.audit import audit, check_algorithm
+from dpbench.testing.plain import audit_function
+from dpbench.testing.report import AuditReport, Layer
 
-__all__ = ["check_algorithm"]
+__all__ = ["AuditReport", "Layer", "audit", "audit_function", "check_algorithm"]

@@ -18,6 +18,8 @@ SMALL_DOMAINS = {
     3: ("3x1x1", "1x2x2", "2x2x2", "4x2x2"),
 }
 """Domains of 3, 4, 8 and 16 cells by number of axes: so small that rare outputs occur."""
+LARGER_DOMAINS = {1: ("40",), 2: ("12x23",), 3: ("3x4x13",)}
+"""Domains with several bins, blocks and levels, where structure is chosen that small ones do not have."""
 
 
 @dataclass(frozen=True, repr=False)

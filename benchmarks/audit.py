@@ -1,0 +1,129 @@
+"""What the audit says of the mutants, the published forms and the private forms: docs/audit.md is made here.
+
+python -m benchmarks.audit --out docs/audit.md
+"""
+
+import argparse
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from dpbench import algorithms
+from dpbench.testing import audit, audit_function
+from dpbench.testing.report import LAYERS
+
+ROOT = Path(__file__).resolve().parents[1]
+MUTANT_RUNS = 6000
+WITHIN = "the mark in its ledger alone: no call moved by more than it was charged for"
+HEAD = """\
+# What the audit finds
+
+Made by `python -m benchmarks.audit --out docs/audit.md`; do not edit. Every row was measured, none was typed.
+`dpbench check` prints the same verdicts; what each layer does is in `dpbench check --help`.
+
+A layer that passes speaks for what it tried: the pairs, totals and transcripts that were drawn. The black box looks at
+outputs rounded to seven digits: double-precision Laplace noise differs between neighbours in its last bits, and a
+release has to round. Files that an algorithm opens on every run fail its conformance; what it prints is dropped and
+noted.
+"""
+MUTANTS_HEAD = """\
+## Mutants
+
+Algorithms that were broken on purpose (`tests/testing/mutants.py`). The black box ran where no other layer can see the
+fault, and on plain functions, with {runs:,} runs a side.
+
+| mutant | flagged by | cause |
+|---|---|---|
+"""
+PUBLISHED_HEAD = """\
+## Forms that are not private
+
+Published forms that say of themselves that they are not private, and private forms with a public scale, judged with
+the marks of their ledger switched off (`--ignore-marks`): by measurement alone.
+
+| form | flagged by | cause |
+|---|---|---|
+"""
+PRIVATE_HEAD = """\
+## Private forms
+
+| algorithm | verdict | replays | totals forced | largest change of its claim | most that a replay cost |
+|---|---|---|---|---|---|
+"""
+
+
+def mutants():
+    """The module of the broken algorithms."""
+    spec = spec_from_file_location("dpbench_mutants", ROOT / "tests" / "testing" / "mutants.py")
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def flagged(label, report):
+    """A row: which layers flag it, and the cause that the first of them that measures names."""
+    measured = [
+        layer
+        for name in ("sensitivity", "replay", "black box", "ledger", "conformance")
+        for layer in report.failures
+        if layer.name == name
+    ]
+    layers = ", ".join(name for name in LAYERS if name in {layer.name for layer in measured}) or "nothing measured"
+    cause = measured[0].cause.replace("|", "/") if measured else WITHIN
+    return f"| {label} | {layers} | {cause} |"
+
+
+def mutant_rows():
+    broken = mutants()
+    for kind in broken.MUTANTS:
+        runs = MUTANT_RUNS if kind.name in broken.ONLY_BLACK_BOX else 0
+        yield flagged(kind.name, audit(kind, black_box=runs))
+    for function in broken.BROKEN_FUNCTIONS:
+        yield flagged(f"`{function.__name__}`, a plain function", audit_function(function, runs=MUTANT_RUNS))
+
+
+def published_rows():
+    for name, kind in algorithms.catalogue().items():
+        if not kind(variant="published").is_private:
+            report = audit(kind(variant="published"), ignore_marks=True)
+            yield flagged(f"{name}, published", report)
+    for name, kind in algorithms.catalogue().items():
+        if "scale" in kind.side_information:
+            report = audit(kind, side_information="public", ignore_marks=True)
+            yield flagged(f"{name}, private with public scale", report)
+
+
+def private_rows():
+    for name in algorithms.names():
+        report = audit(algorithms.get(name))
+        verdict = "passes" if report.passed else f"**fails**: {report.failures[0].cause}"
+        replay, change = report.layer("replay").figures, report.layer("sensitivity").figures
+        yield (
+            f"| {name} | {verdict} | {replay['replays']:,} | {replay['totals forced']:,} | "
+            f"{change['largest change']:.4g} of {change['claim']:.4g} | "
+            f"{replay['largest share of epsilon']:.3f} epsilon |"
+        )
+
+
+def document():
+    """The whole text."""
+    parts = [HEAD, MUTANTS_HEAD.format(runs=MUTANT_RUNS) + "\n".join(mutant_rows()) + "\n"]
+    parts.append(PUBLISHED_HEAD + "\n".join(published_rows()) + "\n")
+    parts.append(PRIVATE_HEAD + "\n".join(private_rows()) + "\n")
+    return "\n".join(parts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path)
+    chosen = parser.parse_args()
+    text = document()
+    if chosen.out:
+        chosen.out.write_text(text)
+    else:
+        print(text)
+
+
+if __name__ == "__main__":
+    main()

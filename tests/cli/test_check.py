@@ -1,0 +1,159 @@
+"""dpbench check: one table, one line for whatever goes wrong."""
+
+import json
+
+import pytest
+
+from dpbench.cli import main
+
+PLUGIN = """
+import os, time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import dpbench as dpb
+from dpbench.linear.cells import Cells
+
+
+@dataclass(frozen=True, kw_only=True)
+class Good(dpb.Algorithm):
+    name = "Good"
+    data_dependent = False
+    dimensions = (1,)
+
+    def estimate(self, data, workload):
+        return data.laplace(Cells(data.domain), data.epsilon, "cells")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prints(Good):
+    name = "Prints"
+
+    def estimate(self, data, workload):
+        print("a flood")
+        os.write(2, b"a flood")
+        return super().estimate(data, workload)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reads(Good):
+    name = "Reads"
+
+    def estimate(self, data, workload):
+        Path(__file__).with_name("private.csv").read_text()
+        return super().estimate(data, workload)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hangs(Good):
+    name = "Hangs"
+
+    def estimate(self, data, workload):
+        time.sleep(1000)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Raises(Good):
+    name = "Raises"
+
+    def estimate(self, data, workload):
+        raise ValueError("over two" + chr(10) + "lines")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vanishes(Good):
+    name = "Vanishes"
+
+    def estimate(self, data, workload):
+        os._exit(7)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Needs(Good):
+    name = "Needs"
+    depth: int
+
+
+def plain(x, workload, epsilon, rng):
+    return x + rng.laplace(scale=1 / epsilon, size=x.shape)
+
+
+def cheats(x, workload, epsilon, rng):
+    return x + rng.laplace(scale=0.4 / epsilon, size=x.shape)
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path):
+    (tmp_path / "private.csv").write_text("1")
+    path = tmp_path / "plugin.py"
+    path.write_text(PLUGIN)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "line"),
+    [
+        ("Prints", 0, "note  Prints: it prints"),
+        ("Reads", 1, "FAIL  conformance: Reads opens"),
+        ("Hangs", 1, "was not examined to the end within 8 s"),
+        ("Raises", 1, "FAIL  conformance: Raises fails on 3 at epsilon 1 with ValueError: over two lines"),
+        ("Vanishes", 1, "ended its process (exit code 7)"),
+        ("Needs", 1, "FAIL  conformance: Needs cannot be built without arguments"),
+    ],
+)
+def test_whatever_an_algorithm_does_is_one_clear_line(plugin, capfd, name, code, line):
+    """It is examined in a process of its own, with a time limit; the table stays whole."""
+    assert main(["check", f"{plugin}:{name}", "--timeout", "8" if name == "Hangs" else "100"]) == code
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[0].split() == [
+        "algorithm",
+        "conformance",
+        "ledger",
+        "sensitivity",
+        "replay",
+        "black",
+        "box",
+        "verdict",
+    ]
+    assert sum(line in each for each in lines) == 1
+    assert len(lines) <= 5
+    assert not any("flood" in each for each in lines)
+
+
+def test_a_plain_function_is_recognised(plugin, capsys):
+    """The black box, the scale and determinism; nothing else can be examined."""
+    plain, cheats = f"{plugin}:plain", f"{plugin}:cheats"
+    assert main(["check", plain, cheats, "--runs", "5000", "--jobs", "0", "--json"]) == 1
+    first, second = json.loads(capsys.readouterr().out)["algorithms"]
+    assert (first["passed"], second["passed"]) == (True, False)
+    assert first["form"] == "plain function"
+    assert {layer["name"]: layer["verdict"] for layer in second["layers"]}["black box"] == "fail"
+
+
+def test_side_information_makes_the_difference(capsys):
+    """Bought, the scale is paid for; public, it is not."""
+    assert main(["check", "UGrid", "--jobs", "0"]) == 0
+    assert main(["check", "UGrid", "--jobs", "0", "--side-information", "public"]) == 1
+    text = capsys.readouterr().out
+    assert "the true scale, known for nothing" in text
+    assert "samplers: Laplace off by" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause"),
+    [
+        ([], "nothing to check"),
+        (["Identity", "--runs", "5"], "--runs is 5"),
+        (["Identity", "--seed", "-1"], "--seed is -1"),
+        (["Identity", "--timeout", "0"], "--timeout is 0"),
+        (["Identity", "--jobs", "-2"], "--jobs is -2"),
+    ],
+)
+def test_bad_options_are_one_line(arguments, cause, capsys):
+    """What was given and what is wanted."""
+    assert main(["check", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert cause in error
+    assert error.count("\n") == 1
