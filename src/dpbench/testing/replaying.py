@@ -11,8 +11,8 @@ from dpbench.testing.replay import LastBitsDiffer, ReplaySetting, check_pair
 from dpbench.testing.subject import Subject, weighted_workload, workload_for
 from dpbench.workloads import Workload
 
-TRIALS = 48
-"""On small domains, so that rare outputs occur."""
+REPLAYS = 3000
+"""At least so many on small domains, where rare outputs occur; an algorithm of few domains has more trials on each."""
 FEW_TRIALS = 4
 """On larger domains and for weighted queries."""
 EPSILONS = (Fraction(1), Fraction(1, 10), Fraction(4))
@@ -39,8 +39,10 @@ def check_replay(subject: Subject) -> Mapping[str, Any]:
 
 
 def _problems(subject: Subject) -> Iterator[tuple[Workload, int]]:
-    for domain in subject.domains(SMALL_DOMAINS):
-        yield workload_for(domain), TRIALS
+    small = list(subject.domains(SMALL_DOMAINS))
+    directions = 2 * sum(sum(1 for _ in pairs(domain)) for domain in small)
+    for domain in small:
+        yield workload_for(domain), -(-REPLAYS // directions)
         yield weighted_workload(domain), FEW_TRIALS
     for domain in subject.domains(LARGER_DOMAINS):
         yield workload_for(domain), FEW_TRIALS
