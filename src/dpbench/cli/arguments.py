@@ -32,6 +32,13 @@ def add_verb(
     )
 
 
+def workers(text: str) -> int:
+    """A number of worker processes, as an argument."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes; give a whole number, such as 2")
+    return int(text)
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """The option for machines."""
     parser.add_argument("--json", action="store_true", help="write JSON")

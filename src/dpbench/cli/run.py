@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_json, add_verb, write_json
+from dpbench.cli.arguments import add_json, add_verb, workers, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -52,7 +52,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--variant", choices=("private", "published"), help="run every algorithm in this form")
     add("--side-information", choices=("estimated", "public"), help="where a declared scale comes from")
     add("--store", metavar="DIR", help="where results are kept (dpbench-store/PLAN)")
-    add("--jobs", type=int, metavar="N", help="worker processes (one for each core); 0: in this process")
+    add("--jobs", type=workers, metavar="N", help="worker processes (one for each core); 0: in this process")
     add("--dask", metavar="local|tcp://HOST:PORT", help="run on a dask cluster (extra: cluster)")
     add("--shard", type=_shard, default=(1, 1), metavar="I/K", help="run part I of K, for job arrays")
     add(
@@ -84,8 +84,8 @@ def run_plan(chosen: argparse.Namespace) -> int:
     names = ("algorithm", "added", "dataset", "domain", "scale", "epsilon", "samples", "trials", "seed", "variant")
     plan = narrow(load_plan(chosen.plan), **{name: getattr(chosen, name) for name in (*names, "side_information")})
     jobs = os.cpu_count() or 1 if chosen.jobs is None else chosen.jobs
-    if jobs < 0 or chosen.timeout <= 0 or (chosen.memory is not None and chosen.memory <= 0):
-        raise InvalidInput("--jobs, --timeout and --memory take positive numbers (--jobs 0 runs in this process)")
+    if chosen.timeout <= 0 or (chosen.memory is not None and chosen.memory <= 0):
+        raise InvalidInput("--timeout and --memory take positive numbers; write for example --timeout 600 --memory 2")
     folder = chosen.store or os.path.join("dpbench-store", _folder_name(plan.name))  # noqa: PTH118
     if chosen.list_skipped:
         return _list_skipped(plan, as_json=chosen.json)
