@@ -66,7 +66,8 @@ def commands(parser: argparse.ArgumentParser) -> Iterator[Command]:
     """A parser and all parsers below it."""
     below: list[argparse.ArgumentParser] = []
     named: list[tuple[str, str]] = []
-    options, values = [], []
+    options: list[Option] = []
+    values: list[str] = []
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             named += [(choice.dest, _line(choice.help)) for choice in action._choices_actions]
