@@ -27,7 +27,7 @@ test-slow: setup
 	@$(BIN)/python -m pytest -m "slow or not slow"
 
 docs: setup
-	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/docs
+	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env --write-all --quiet docs build/docs
 	@echo "build/docs/index.html: open it in any browser; it needs no network"
 
 lint: setup
