@@ -6,6 +6,7 @@ that was opened from a file, in a room without internet.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -30,4 +31,5 @@ html_copy_source = False
 exclude_patterns = ["generated/*.md"]
 suppress_warnings: list[str] = []
 
+os.environ["COLUMNS"] = "100"  # the help of a verb is as wide as the terminal
 pages.write_all(HERE)

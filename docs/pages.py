@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
-import os
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -23,15 +22,18 @@ NOT_EDITED = "Written by docs/pages.py before each build; do not edit."
 
 
 def write_all(folder: Path) -> None:
-    """Write every generated page below a folder; files that did not change keep their time."""
-    os.environ["COLUMNS"] = "100"  # the help of a verb is as wide as the terminal
-    _write(folder / "algorithms" / "index.rst", algorithm_index())
+    """Write every generated page below a folder and remove stale ones; what did not change keeps its time."""
+    written = {"algorithms/index.rst": algorithm_index(), "generated/commands.rst": command_page()}
     for card in algorithm_cards():
         kind = algorithms.catalogue()[card.name]
-        _write(folder / "algorithms" / f"{file_name(card.name)}.rst", algorithm_page(kind, card))
-    _write(folder / "generated" / "commands.rst", command_page())
+        written[f"algorithms/{file_name(card.name)}.rst"] = algorithm_page(kind, card)
     for name, text in measured.places(measured.shipped_study()).items():
-        _write(folder / "generated" / f"{name}.md", text)
+        written[f"generated/{name}.md"] = text
+    for stale in [*folder.glob("algorithms/*"), *folder.glob("generated/*")]:
+        if str(stale.relative_to(folder)) not in written:
+            stale.unlink()
+    for name, text in written.items():
+        _write(folder / name, text)
 
 
 def _write(path: Path, text: str) -> None:

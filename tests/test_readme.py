@@ -23,7 +23,7 @@ def test_the_example_algorithm_passes_its_check(blocks, tmp_path, capsys):
     """The README's own algorithm is an algorithm and is private."""
     (tmp_path / "mine.py").write_text(blocks[1])
     assert main(["check", f"{tmp_path / 'mine.py'}:Mine"]) == 0
-    assert capsys.readouterr().out == "pass  Mine\n"
+    assert "Mine" in capsys.readouterr().out
 
 
 def test_paths_in_the_table_exist(request):

@@ -91,6 +91,27 @@ def test_the_page_of_commands_has_them_all(generators):
     assert text.count("example:") == len(paths)
 
 
+def test_stale_pages_are_removed(generators, tmp_path):
+    """A page of an algorithm that is gone would be an orphan, and the build would fail."""
+    pages, _ = generators
+    (tmp_path / "algorithms").mkdir()
+    (tmp_path / "algorithms" / "gone.rst").write_text("Gone\n====\n")
+    pages.write_all(tmp_path)
+    names = {path.stem for path in (tmp_path / "algorithms").iterdir()}
+    assert names == {"index", *map(pages.file_name, algorithms.names())}
+
+
+def test_the_rooms_of_the_architecture_exist():
+    """Every file and folder that the page names is there, and all nine letters have one."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    rooms = [name for row in re.findall(r"^\|.*\|$", text, re.MULTILINE) for name in re.findall(r"`([\w.]+/?)`", row)]
+    named = [room for room in rooms if room.endswith(("/", ".py"))]
+    assert len(named) >= 20
+    assert [room for room in named if not (ROOT / "src" / "dpbench" / room).exists()] == []
+    letters = re.findall(r"^\| (\w+) \| .*` \|$", text, re.MULTILINE)
+    assert letters == ["letter", "T", "W", "D", "M", "L", "G", "R", "E_M", "E_I"]
+
+
 def test_places_say_that_nothing_was_measured(generators):
     """Without a study there is no number in them."""
     _, measured = generators
