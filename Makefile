@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test test-slow lint types bench tables lock clean
+.PHONY: setup demo test test-slow docs lint types bench tables lock clean
 
 setup: $(READY)
 
@@ -26,9 +26,13 @@ test: setup
 test-slow: setup
 	@$(BIN)/python -m pytest -m "slow or not slow"
 
+docs: setup
+	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env --write-all --quiet docs build/docs
+	@echo "build/docs/index.html: open it in any browser; it needs no network"
+
 lint: setup
-	@$(BIN)/ruff check src tests benchmarks
-	@$(BIN)/ruff format --check src tests benchmarks
+	@$(BIN)/ruff check src tests benchmarks docs
+	@$(BIN)/ruff format --check src tests benchmarks docs
 	@$(BIN)/lint-imports
 
 types: setup

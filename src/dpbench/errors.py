@@ -56,7 +56,8 @@ class UnknownName(InvalidInput):
         folded = {candidate.casefold(): candidate for candidate in names}
         close = get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.5)
         hint = ", ".join(folded[match] for match in close)
-        advice = f"did you mean {hint}?" if hint else f"known: {', '.join(names)}"
+        known_names = f"known: {', '.join(names)}" if names else "there are none"
+        advice = f"did you mean {hint}?" if hint else known_names
         return cls(f"there is no {kind} named {str(name)!r}; {advice}")
 
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from dpbench import __version__
+from dpbench.cli.arguments import Parser
 from dpbench.errors import DPBenchError
 
 _ABOUT = "Principled evaluation of differentially private algorithms for range queries."
@@ -45,6 +46,7 @@ VERBS = (
     "tune",
     "repair",
     "data",
+    "completion",
 )
 """The modules that add the verbs, in the order of the help."""
 
@@ -53,7 +55,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The whole command line; imports nothing heavy, so that --help is quick."""
     from importlib import import_module
 
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="dpbench",
         description=_ABOUT,
         epilog=_EXAMPLES,
@@ -80,3 +82,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has gone; end quietly
         return 0
+    except OSError as error:
+        sys.stderr.write(f"dpbench: {_in_words(error)}\n")
+        return 2
+
+
+def _in_words(error: OSError) -> str:
+    """What a disk or a network refused, in one line."""
+    where = f"{error.filename}: " if error.filename is not None else ""
+    return f"{where}{error.strerror or ' '.join(str(error).split())}; check the path and its permissions"

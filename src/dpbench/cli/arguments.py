@@ -1,12 +1,22 @@
-"""How every verb's parser is made: a summary, a description, an example."""
+"""How every verb's parser is made: a summary, a description, an example; a mistake is told in one line."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import json
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that tells a mistake in one line and names the help, where others print the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with exit code 2."""
+        self.exit(2, f"dpbench: {' '.join(message.split())}; see `{self.prog} --help`\n")
 
 
 def add_verb(
@@ -20,3 +30,20 @@ def add_verb(
         epilog=f"example:\n  {example}\n",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+
+
+def workers(text: str) -> int:
+    """A number of worker processes, as an argument."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes; give a whole number, such as 2")
+    return int(text)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """The option for machines."""
+    parser.add_argument("--json", action="store_true", help="write JSON")
+
+
+def write_json(value: Any) -> None:
+    """One value on stdout, for machines."""
+    sys.stdout.write(json.dumps(value, indent=1) + "\n")

@@ -9,7 +9,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_verb, workers
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -40,7 +40,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--scale", type=float, metavar="N", help="only this scale; may be repeated", **many)
     add("--study", metavar="STORE", help="another study: a store or summary file", **many)
     add("--store", metavar="DIR", help="where its results are kept (dpbench-store/compare)")
-    add("--jobs", type=int, metavar="N", help="worker processes (one for each core); 0: in this process")
+    add("--jobs", type=workers, metavar="N", help="worker processes (one for each core); 0: in this process")
     add("--json", action="store_true", help="write JSON")
     add("--latex", action="store_true", help="write the table in LaTeX rather than Markdown")
     add("--quiet", action="store_true", help="no progress")

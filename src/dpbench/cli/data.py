@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_json, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -34,6 +33,7 @@ def add_parser(subparsers: Subparsers) -> None:
     pull.add_argument("--mirror", metavar="FOLDER_OR_URL", help="fetch from here instead of the authors' files")
     pull.add_argument("--folder", metavar="DIR", help="put them here instead of where they are looked for")
     pull.add_argument("--quiet", action="store_true", help="show neither progress nor summary")
+    add_json(pull)
     pull.set_defaults(run=run_pull)
 
     verify = add_verb(
@@ -44,7 +44,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "dpbench data verify --json",
     )
     verify.add_argument("--folder", metavar="DIR", help="look here instead of where they are looked for")
-    verify.add_argument("--json", action="store_true", help="write the result as JSON")
+    add_json(verify)
     verify.set_defaults(run=run_verify)
 
     path = add_verb(
@@ -54,6 +54,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "Print the folder where histograms are looked for first, and where pull puts them.",
         'ls "$(dpbench data path)"',
     )
+    add_json(path)
     path.set_defaults(run=run_path)
 
 
@@ -63,7 +64,9 @@ def run_pull(arguments: argparse.Namespace) -> int:
 
     folder = arguments.folder
     got = datasets.pull(arguments.names or None, arguments.mirror, folder, progress=not arguments.quiet)
-    if not arguments.quiet:
+    if arguments.json:
+        write_json({"folder": str(folder or datasets.path()), "files": [str(path) for path in got]})
+    elif not arguments.quiet:
         print(f"{len(got)} of {len(got)} histograms are here and verified: {folder or datasets.path()}")
         if folder is not None:
             print(f"to use them, set DPBENCH_DATA={folder}")
@@ -79,7 +82,7 @@ def run_verify(arguments: argparse.Namespace) -> int:
     good = sum(status == "ok" for _, status in states)
     if arguments.json:
         rows = [{"name": each.name, "file": each.file, "status": status} for each, status in states]
-        print(json.dumps({"folder": folder, "ok": good == len(states), "datasets": rows}, indent=2))
+        write_json({"folder": folder, "ok": good == len(states), "datasets": rows})
     else:
         for dataset, status in states:
             print(f"{dataset.name:<12} {status:<8} {dataset.file}")
@@ -88,9 +91,12 @@ def run_verify(arguments: argparse.Namespace) -> int:
     return 0 if good == len(states) else 1
 
 
-def run_path(_: argparse.Namespace) -> int:
+def run_path(arguments: argparse.Namespace) -> int:
     """Print the folder where histograms are looked for first."""
     from dpbench import datasets
 
-    print(datasets.path())
+    if arguments.json:
+        write_json({"folder": str(datasets.path())})
+    else:
+        print(datasets.path())
     return 0

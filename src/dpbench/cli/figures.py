@@ -22,7 +22,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "Write the paper's figures 1, 2a, 2b and 2c of a store or a summary as PDF, SVG and PNG, and its tables of\n"
         "errors, competitive algorithms and regret as LaTeX (booktabs), Markdown and CSV.",
         "dpbench figures dpbench-store/demo --out figures\n"
-        "  dpbench figures published.parquet --authors figure1_means.csv --out figures --tables-only",
+        "  dpbench figures published.parquet --authors figure1_means.csv --out figures",
     )
     parser.add_argument("results", metavar="STORE|SUMMARY.parquet", help="results to show")
     parser.add_argument("--out", required=True, metavar="DIR", help="folder for the files; made if need be")
@@ -36,9 +36,12 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run_figures(chosen: argparse.Namespace) -> int:
     """Write figures and tables and name the files."""
+    from dpbench.errors import InvalidInput
     from dpbench.report import figures, tables
     from dpbench.results import Results
 
+    if chosen.authors and chosen.tables_only:
+        raise InvalidInput("--authors lays values over figures, and --tables-only draws none; leave one of them out")
     results = Results.open(chosen.results)
     written = [*tables(results, chosen.out).files]
     if not chosen.tables_only:

@@ -25,7 +25,7 @@ dpbench paper
   dpbench paper --finding 3                       with the quantities that decided it
   dpbench paper --store mine --store mine-private
   dpbench paper --export study.csv                one row a setting
-  dpbench paper --store a --store b --pack FOLDER the summary files of a study of your own"""
+  dpbench paper --store a --store b --pack DIR    the summary files of a study of your own"""
 
 
 def add_parser(subparsers: Subparsers) -> None:

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_verb, workers
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -53,7 +53,7 @@ def _add_side(commands: Subparsers) -> None:
     add("--trials", type=int, default=10, metavar="N", help="runs on each (10)")
     add("--seed", type=int, default=0, metavar="N", help="seed (0)")
     add("--store", metavar="DIR", help="where the errors are kept (dpbench-store/side-information)")
-    add("--jobs", type=int, metavar="N", help="worker processes (one for each core)")
+    add("--jobs", type=workers, metavar="N", help="worker processes (one for each core)")
     add("--json", action="store_true", help="write JSON")
     add("--quiet", action="store_true", help="no progress")
     side.set_defaults(run=run_side)

@@ -8,15 +8,15 @@ import re
 import sys
 import time
 from collections import Counter
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_json, add_verb, workers, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
     from dpbench.experiment.plan import Plan
     from dpbench.experiment.run import Agenda, Executor, Outcome
-    from dpbench.report.summary import SummaryTable
     from dpbench.store import Store
 
 _ABOUT = """\
@@ -29,6 +29,9 @@ dpbench run demo
   dpbench run quick --algorithm Hb --algorithm Identity --scale 1000
   dpbench run paper-1d --with mine.py:Mine --store results --jobs 2
   dpbench run paper --shard 3/8 --store part3      (then: dpbench store merge part1 part2 ... --out all)"""
+
+FAILURE = ("algorithm", "variant", "dataset", "domain", "scale", "epsilon", "sample", "failure")
+"""What is told to machines of a unit that failed."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -49,7 +52,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--variant", choices=("private", "published"), help="run every algorithm in this form")
     add("--side-information", choices=("estimated", "public"), help="where a declared scale comes from")
     add("--store", metavar="DIR", help="where results are kept (dpbench-store/PLAN)")
-    add("--jobs", type=int, metavar="N", help="worker processes (one for each core); 0: in this process")
+    add("--jobs", type=workers, metavar="N", help="worker processes (one for each core); 0: in this process")
     add("--dask", metavar="local|tcp://HOST:PORT", help="run on a dask cluster (extra: cluster)")
     add("--shard", type=_shard, default=(1, 1), metavar="I/K", help="run part I of K, for job arrays")
     add(
@@ -65,11 +68,13 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--keep-answers", action="store_true", help="keep all answers of what is run: STORE/answers/KEY-FIRST.npy")
     add("--list-skipped", action="store_true", help="list the combinations that cannot run, and why")
     add("--quiet", action="store_true", help="no progress, only the tables")
+    add_json(parser)
     parser.set_defaults(run=run_plan)
 
 
 def run_plan(chosen: argparse.Namespace) -> int:
     """Run a plan and print its tables; 1 if a unit failed."""
+    from dpbench.cli.run_tables import print_tables
     from dpbench.errors import InvalidInput
     from dpbench.experiment.plan import narrow
     from dpbench.experiment.run import agenda
@@ -79,17 +84,18 @@ def run_plan(chosen: argparse.Namespace) -> int:
     names = ("algorithm", "added", "dataset", "domain", "scale", "epsilon", "samples", "trials", "seed", "variant")
     plan = narrow(load_plan(chosen.plan), **{name: getattr(chosen, name) for name in (*names, "side_information")})
     jobs = os.cpu_count() or 1 if chosen.jobs is None else chosen.jobs
-    if jobs < 0 or chosen.timeout <= 0 or (chosen.memory is not None and chosen.memory <= 0):
-        raise InvalidInput("--jobs, --timeout and --memory take positive numbers (--jobs 0 runs in this process)")
+    if chosen.timeout <= 0 or (chosen.memory is not None and chosen.memory <= 0):
+        raise InvalidInput("--timeout and --memory take positive numbers; write for example --timeout 600 --memory 2")
     folder = chosen.store or os.path.join("dpbench-store", _folder_name(plan.name))  # noqa: PTH118
     if chosen.list_skipped:
-        for skip in plan.work[1]:
-            sys.stdout.write(f"{skip.algorithm} on {skip.dataset} at {skip.domain}: {skip.reason}\n")
-        return 0
+        return _list_skipped(plan, as_json=chosen.json)
     if chosen.dry_run:
         store = Store(folder) if os.path.isdir(folder) and os.listdir(folder) else None  # noqa: PTH112, PTH208
         todo = agenda(plan, store, retry_failed=chosen.retry_failed, shard=chosen.shard)
-        sys.stdout.write(_announcement(plan, todo, max(jobs, 1), folder))
+        if chosen.json:
+            write_json(_agenda_facts(plan, todo, max(jobs, 1), folder))
+        else:
+            sys.stdout.write(_announcement(plan, todo, max(jobs, 1), folder))
         return 0
     agenda(plan, None)  # whatever is wrong with the plan is said before a folder is made
     store = Store(folder, create=True)
@@ -98,11 +104,53 @@ def run_plan(chosen: argparse.Namespace) -> int:
     if not chosen.quiet:
         sys.stderr.write(_announcement(plan, todo, max(jobs, 1), folder))
     outcome = _execute(chosen, plan, todo, store, jobs) if todo.missing else None
-    print_tables(store)
+    if chosen.json:
+        write_json(_agenda_facts(plan, todo, max(jobs, 1), folder) | _outcome_facts(outcome, store))
+    else:
+        print_tables(store)
     if outcome is not None:
         _farewell(outcome, todo, quiet=chosen.quiet)
     left = todo.failed and not chosen.retry_failed
     return 1 if left or (outcome is not None and outcome.failures) else 0
+
+
+def _list_skipped(plan: Plan, *, as_json: bool) -> int:
+    if as_json:
+        write_json([asdict(skip) for skip in plan.work[1]])
+        return 0
+    for skip in plan.work[1]:
+        sys.stdout.write(f"{skip.algorithm} on {skip.dataset} at {skip.domain}: {skip.reason}\n")
+    return 0
+
+
+def _agenda_facts(plan: Plan, todo: Agenda, jobs: int, folder: str) -> dict[str, Any]:
+    """The announcement, for machines."""
+    return {
+        "plan": plan.name,
+        "store": folder,
+        "settings": todo.settings,
+        "units": len(todo.units),
+        "trials": sum(unit.trials for unit in todo.units),
+        "units done before": todo.done,
+        "units failed before": todo.failed,
+        "units to run": len(todo.missing),
+        "trials to run": sum(unit.trials for unit in todo.missing),
+        "seconds estimated": todo.seconds(jobs),
+        "combinations that cannot run": len(todo.skipped),
+    }
+
+
+def _outcome_facts(outcome: Outcome | None, store: Store) -> dict[str, Any]:
+    """What a run did, and the tables that it ends with."""
+    from dpbench.cli.run_tables import table_rows
+
+    failures = [] if outcome is None else outcome.failures
+    return {
+        "units run": 0 if outcome is None else outcome.finished,
+        "seconds": 0.0 if outcome is None else outcome.wall,
+        "failures": [{name: getattr(row, name) for name in FAILURE} for row in failures],
+        "errors": table_rows(store),
+    }
 
 
 def _folder_name(plan: str) -> str:
@@ -206,43 +254,6 @@ def _farewell(outcome: Outcome, todo: Agenda, *, quiet: bool) -> None:
     causes = Counter((row.algorithm, row.failure) for row in outcome.failures)
     for (algorithm, failure), times in causes.most_common(10):
         sys.stderr.write(f"failed {times} times: {algorithm}: {failure}\n")
-
-
-def print_tables(store: Store) -> None:
-    """Error by algorithm and scale for everything in a store."""
-    from dpbench.report.summary import summary_tables
-    from dpbench.results import Results
-
-    for table in summary_tables(Results.from_store(store)):
-        _print(table)
-
-
-def _print(result: SummaryTable) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    number = len(result.datasets)
-    title = f"{result.title}: scaled error, mean over {number} dataset{'s' * (number != 1)}"
-    table = Table(box=None, pad_edge=False)
-    table.add_column("algorithm")
-    for scale in result.scales:
-        table.add_column(f"scale {scale:.0e}".replace("e+0", "e"), justify="right")
-    for name in result.algorithms:
-        cells = []
-        for scale in result.scales:
-            wins = result.wins.get((name, scale), 0)
-            error = result.errors.get((name, scale))
-            cells.append(Text("-" if error is None else f"{error:.2e} " + (f"*{wins:2d}" if wins else "   ")))
-        table.add_row(Text(name), *cells)
-    console = Console(width=None if sys.stdout.isatty() else 200)
-    console.print(Text(title, style="bold"), soft_wrap=True)
-    console.print(table)
-    console.print(
-        f"* competitive (lowest mean error, or not significantly above it) on so many of the {number} datasets\n",
-        highlight=False,
-        soft_wrap=True,
-    )
 
 
 def _number(text: str) -> float:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_json, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -29,7 +28,7 @@ def add_parser(subparsers: Subparsers) -> None:
         commands, "info", "what a store holds", "Settings, trials, failures, runs.", "dpbench store info results"
     )
     info.add_argument("store", metavar="STORE")
-    info.add_argument("--json", action="store_true", help="write JSON")
+    add_json(info)
     info.set_defaults(run=run_info)
 
     verify = add_verb(
@@ -41,6 +40,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "dpbench store verify results",
     )
     verify.add_argument("store", metavar="STORE")
+    add_json(verify)
     verify.set_defaults(run=run_verify)
 
     merge = add_verb(
@@ -52,6 +52,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     merge.add_argument("stores", nargs="+", metavar="STORE")
     merge.add_argument("--out", required=True, metavar="DIR", help="a new store, or one to add to")
+    add_json(merge)
     merge.set_defaults(run=run_merge)
 
     export = add_verb(
@@ -65,6 +66,7 @@ def add_parser(subparsers: Subparsers) -> None:
     export.add_argument("store", metavar="STORE")
     export.add_argument("--out", required=True, metavar="FILE", help="FILE.csv, FILE.json or FILE.parquet")
     export.add_argument("--canonical", action="store_true", help="sorted, without times and provenance")
+    add_json(export)
     export.set_defaults(run=run_export)
 
 
@@ -91,7 +93,7 @@ def run_info(chosen: argparse.Namespace) -> int:
         "failures": [{"algorithm": a, "reason": why, "units": n} for (a, why), n in failures.most_common()],
     }
     if chosen.json:
-        sys.stdout.write(json.dumps(facts, indent=1) + "\n")
+        write_json(facts)
         return 0
     for name, value in facts.items():
         if name == "runs":
@@ -111,6 +113,10 @@ def run_verify(chosen: argparse.Namespace) -> int:
 
     store = Store(chosen.store)
     damaged = store.verify()
+    if chosen.json:
+        told = [{"shard": damage.path.name, "reason": damage.reason} for damage in damaged]
+        write_json({"shards": len(store.shards()), "damaged": told})
+        return 1 if damaged else 0
     for damage in damaged:
         sys.stdout.write(f"{damage.path.name}: {damage.reason}\n")
     sys.stdout.write(f"{len(store.shards()) - len(damaged)} of {len(store.shards())} shards are whole\n")
@@ -123,6 +129,9 @@ def run_merge(chosen: argparse.Namespace) -> int:
     from dpbench.store.transfer import merge
 
     added, differences = merge([Store(folder) for folder in chosen.stores], Store(chosen.out, create=True))
+    if chosen.json:
+        write_json({"store": chosen.out, "units added": added, "the runs differ in": differences})
+        return 0
     sys.stdout.write(f"{added} units added to {chosen.out}\n")
     for difference in differences:
         sys.stdout.write(f"the runs differ in {difference}; the last digits of errors may differ too\n")
@@ -137,5 +146,8 @@ def run_export(chosen: argparse.Namespace) -> int:
     from dpbench.store.transfer import export
 
     number = export(Store(chosen.store), Path(chosen.out), canonical=chosen.canonical)
+    if chosen.json:
+        write_json({"file": chosen.out, "rows": number})
+        return 0
     sys.stdout.write(f"{number} rows written to {chosen.out}\n")
     return 0

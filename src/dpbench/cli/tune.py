@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from dpbench import __version__
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_json, add_verb, workers, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -42,8 +42,9 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--trials", type=int, default=10, metavar="N", help="runs on each (10)")
     add("--seed", type=int, default=0, metavar="N", help="seed of the training (0)")
     add("--store", metavar="DIR", help="where the errors are kept (dpbench-store/tune-NAME)")
-    add("--jobs", type=int, metavar="N", help="worker processes (one for each core)")
+    add("--jobs", type=workers, metavar="N", help="worker processes (one for each core)")
     add("--quiet", action="store_true", help="no progress")
+    add_json(parser)
     parser.set_defaults(run=run_tune)
 
 
@@ -90,7 +91,10 @@ def run_tune(chosen: argparse.Namespace) -> int:
     }
     table = training.table(store, provenance)
     write_whole(Path(chosen.out), table.to_json().encode())
-    sys.stdout.write(f"{len(table.rows)} rows written to {chosen.out}\n")
+    if chosen.json:
+        write_json({"file": chosen.out, "rows": len(table.rows), "store": str(store.folder)})
+    else:
+        sys.stdout.write(f"{len(table.rows)} rows written to {chosen.out}\n")
     return 0
 
 

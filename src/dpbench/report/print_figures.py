@@ -190,7 +190,7 @@ def _by_dataset(study: Study, figure: str, scale: int, overlay: Overlay) -> Any:
     drawn = Figure(figsize=(max(4.0, 0.32 * len(datasets) + 2), 3.2), layout="constrained")
     panel = drawn.subplots()
     for place, name in enumerate(names):
-        look = {"marker": MARKERS[place % len(MARKERS)], "color": COLOURS[place % len(COLOURS)]}
+        look: dict[str, Any] = {"marker": MARKERS[place % len(MARKERS)], "color": COLOURS[place % len(COLOURS)]}
         at = {
             dataset: means[(here.names == name) & (here.results.columns["dataset"] == dataset)] for dataset in datasets
         }
@@ -232,7 +232,7 @@ def _by_domain(study: Study) -> Any:
         for place, name in enumerate(names):
             own = (part.names == name) & (columns["dataset"] == dataset) & (columns["scale"] == scale)
             line = [means[own & (columns["domain"] == domain)] for domain in domains]
-            look = {"marker": MARKERS[place % len(MARKERS)], "color": COLOURS[place % len(COLOURS)]}
+            look: dict[str, Any] = {"marker": MARKERS[place % len(MARKERS)], "color": COLOURS[place % len(COLOURS)]}
             panel.plot(
                 range(len(domains)),
                 [float(each[0]) if len(each) else np.nan for each in line],

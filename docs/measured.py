@@ -1,0 +1,103 @@
+"""What goes into the marked places of the guides: figures of the study that comes with the package.
+
+Where there is no study, or it does not answer, the place says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from dpbench.errors import InvalidStore
+from dpbench.interpreting import regret
+from dpbench.paper import Study
+from dpbench.paper.price import prices
+from dpbench.paper.reported import DOMAINS
+from dpbench.paper.study import Part
+from dpbench.paper.verdict import Undecided
+from dpbench.report.summary import summary_tables
+
+MISSING = """\
+> **Not measured yet.** This place is filled when the site is built, from the study that comes with the package. This
+> installation has no study in it{why}.
+"""
+
+
+def shipped_study() -> Study | None:
+    """The study that comes with the package, if there is one."""
+    try:
+        return Study.shipped()
+    except InvalidStore:
+        return None
+
+
+def places(study: Study | None) -> Mapping[str, str]:
+    """The Markdown of every place, by name."""
+    return {name: _place(make, study) for name, make in PLACES.items()}
+
+
+def _place(make: Callable[[Study], str], study: Study | None) -> str:
+    if study is None:
+        return MISSING.format(why="")
+    try:
+        return make(study)
+    except Undecided as reason:
+        return MISSING.format(why=f" that answers this: {reason}")
+
+
+def _competitive(study: Study) -> str:
+    """On how many datasets each algorithm is competitive, by scale, at the domains of the figures."""
+    return "\n".join(_competitive_at(study.private, dimensions, domain) for dimensions, domain in DOMAINS.items())
+
+
+def _competitive_at(part: Part, dimensions: int, domain: str) -> str:
+    panel = part.panel(dimensions, domain)
+    tables = summary_tables(panel.results.where(domain=domain))
+    lines = []
+    for table in tables:
+        counts = {(name, scale): str(number) for (name, scale), number in table.wins.items() if number}
+        names = [name for name in table.algorithms if any((name, scale) in counts for scale in table.scales)]
+        title = (
+            f"Private forms, {table.title}: on how many of {len(table.datasets)} datasets an algorithm is competitive"
+        )
+        lines += [title, "", *_by_scale(names, table.scales, counts), ""]
+    return "\n".join(lines)
+
+
+def _regret(study: Study) -> str:
+    """The regret of every algorithm at the domains of the figures, lowest first."""
+    lines = []
+    for dimensions, domain in DOMAINS.items():
+        found = [each for each in regret(study.private.panel(dimensions, domain).results) if not each.missing]
+        lines += [
+            f"Private forms on {domain}",
+            "",
+            "| algorithm | regret | interval of 95 % | settings |",
+            "|---|---|---|---|",
+            *(f"| {e.algorithm} | {e.regret:.2f} | {e.low:.2f} to {e.high:.2f} | {e.settings} |" for e in found),
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def _price(study: Study) -> str:
+    """Private over published error, by algorithm and scale."""
+    found = prices(study)
+    lines = []
+    for domain in dict.fromkeys(each.domain for each in found):
+        here = [each for each in found if each.domain == domain]
+        cells = {(each.algorithm, each.scale): f"{each.typical:.2f}" for each in here}
+        names, scales = list(dict.fromkeys(each.algorithm for each in here)), sorted({each.scale for each in here})
+        title = f"On {domain}: private over published error, geometric mean over datasets"
+        lines += [title, "", *_by_scale(names, scales, cells), ""]
+    return "\n".join(lines)
+
+
+def _by_scale(names: list[str], scales: list[int], cells: Mapping[tuple[str, int], str]) -> list[str]:
+    return [
+        "| algorithm | " + " | ".join(f"{scale:.0e}".replace("e+0", "e") for scale in scales) + " |",
+        "|---" * (len(scales) + 1) + "|",
+        *(f"| {name} | " + " | ".join(cells.get((name, scale), "-") for scale in scales) + " |" for name in names),
+    ]
+
+
+PLACES: dict[str, Callable[[Study], str]] = {"competitive": _competitive, "regret": _regret, "price": _price}

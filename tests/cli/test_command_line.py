@@ -1,0 +1,247 @@
+"""What every verb has to have: an example that parses, mistakes in one line, JSON, completion."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from dpbench.cli import build_parser, main
+from dpbench.cli.completion import commands
+
+PARSERS = {}
+"""Every command by its path, such as "dpbench store info"."""
+
+
+def _collect(parser):
+    PARSERS[parser.prog] = parser
+    for action in parser._actions:
+        if action.nargs == "A...":
+            for below in action.choices.values():
+                _collect(below)
+
+
+_collect(build_parser())
+LEAVES = [path for path, parser in PARSERS.items() if parser.get_default("run")]
+
+BAD = """
+frobnicate | invalid choice: 'frobnicate'
+run | required: SUITE|PLAN.toml
+run nosuch | known: demo, quick
+run bad.toml | not valid TOML
+run nosuch.toml | check the path
+run demo --algorithm Identidy | did you mean Identity?
+run demo --dataset nosuch | no dataset named
+run demo --domain x | write for example
+run demo --scale -1 | give a positive whole number
+run demo --scale many | 'many' is not a number
+run demo --epsilon 0 | give a positive finite number
+run demo --trials 0 | give a positive whole number
+run demo --jobs -1 | give a whole number
+run demo --timeout 0 | --timeout
+run demo --shard 5/4 | write for example 1/4
+run demo --store notes.txt --algorithm Identity | give an empty or a new folder
+run demo --with plain.py:Mine | no class in plain.py named 'Mine'; there are none
+run demo --variant other | choose from
+list | required: what
+list things | choose from
+paper --store nosuch | make one with
+paper --finding 11 | choose from
+paper --store store --page nosuch/x.md | nosuch/x.md: No such file
+paper --store store --csv nosuch/x.csv | give a file in a folder that exists
+paper --store store --pack notes.txt | notes.txt: File exists
+paper --pack packed | name a store
+compare | required: FILE.py:Class
+compare Identity --study nosuch | make one with
+compare Identity --study store --dataset nosuch | no such settings
+compare Identity --study store --jobs -1 | give a whole number
+report nosuch --out page | make one with
+report notes.txt --out page | not a Parquet file
+report store --out notes.txt | give a folder that can be written to
+figures nosuch --out figures | make one with
+figures store --out notes.txt | give a folder that can be written to
+figures store --out figures --authors a.csv --tables-only | leave one of them out
+interpret empty | make one with
+interpret notes.txt | not a Parquet file
+interpret store --dataset nosuch | dpbench store info
+interpret store --csv nosuch/x.csv | give a file in a folder that exists
+interpret store --what nothing | choose from
+principles nosuch | make one with
+properties Identidy | did you mean Identity?
+store | required: COMMAND
+store info nosuch | make one with
+store info notes.txt | not a store
+store verify nosuch | make one with
+store merge nosuch --out merged | make one with
+store export store --out trials.xls | .csv, .json or .parquet
+store export store --out nosuch/trials.csv | give a file in a folder that exists
+check Identidy | did you mean Identity?
+check nosuch.py:Mine | there is no file
+tune | required: NAME|FILE.py:Class, --out
+tune Identity --out x.json | name one with --grid
+tune MWEM --out x.json --grid rounds | write for example rounds=4,8,16
+tune MWEM --out x.json --dataset MEDCOST | train on synthetic shapes
+tune MWEM --out x.json --domain x | write for example
+tune MWEM --out x.json --signal 8 1 | give the lower first
+tune MWEM --out x.json --jobs two | give a whole number
+repair | required: COMMAND
+repair side Identity | leave it out
+repair side MWEM --share 2 | write for example --share 0.05
+repair side MWEM --jobs -1 | give a whole number
+repair findings nosuch | make one with
+data | required: COMMAND
+data pull NOSUCH | no dataset named
+data pull --mirror nosuch --folder here MEDCOST | give a folder that has 1D/ and 2D/, or a URL
+data verify --fodler here | unrecognized arguments
+data path here | unrecognized arguments
+completion | required: shell
+completion tcsh | choose from
+"""
+CASES = [tuple(part.rsplit(" | ", 1)) for part in BAD.strip().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a small store and files that are not what a command wants."""
+    made = tmp_path_factory.mktemp("bad")
+    (made / "notes.txt").write_text("hello")
+    (made / "bad.toml").write_text("base = [")
+    (made / "plain.py").write_text("mine = 1\n")
+    (made / "empty").mkdir()
+    small = "--algorithm Identity --algorithm Uniform --scale 1000 --domain 16 --samples 1 --trials 2 --quiet --jobs 0"
+    assert main(["run", "demo", "--store", str(made / "store"), *small.split()]) == 0
+    return made
+
+
+@pytest.mark.parametrize(("command", "told"), CASES, ids=[case[0] for case in CASES])
+def test_a_mistake_is_told_in_one_line_that_says_what_to_do(command, told, folder, monkeypatch, capsys):
+    """Exit code 2, nothing on stdout, one line on stderr."""
+    monkeypatch.chdir(folder)
+    try:
+        code = main(command.split())
+    except SystemExit as ended:
+        code = ended.code
+    caught = capsys.readouterr()
+    assert (code, caught.out) == (2, "")
+    assert caught.err.startswith("dpbench: ")
+    assert caught.err.count("\n") == 1
+    assert told in caught.err
+
+
+def test_every_command_has_a_mistake_in_the_list():
+    """A new verb is not forgotten above."""
+    tried = [f"dpbench {command} " for command, _ in CASES]
+    assert [path for path in LEAVES if not any(each.startswith(f"{path} ") for each in tried)] == []
+
+
+def examples(path):
+    """The commands that the help of a command shows, without redirections and explanations."""
+    shown = re.search(r"example:\n(.*)", PARSERS[path].epilog or "", flags=re.DOTALL)
+    return re.findall(r"dpbench (?:(?!  |>|\)).)+", shown.group(1)) if shown else []
+
+
+@pytest.mark.parametrize("path", [path for path in PARSERS if path != "dpbench"])
+def test_every_help_ends_with_an_example_that_parses(path):
+    """The example is a command of that verb, and the command line accepts it."""
+    found = examples(path)
+    assert any(example.startswith(path) for example in found)
+    for example in found:
+        assert callable(build_parser().parse_args(shlex.split(example)[1:]).run)
+
+
+def test_every_command_speaks_json():
+    """All but completion, whose output is for a shell."""
+    silent = {path for path in LEAVES if not any("--json" in each.option_strings for each in PARSERS[path]._actions)}
+    assert silent - {"dpbench check"} == {"dpbench completion"}
+
+
+@pytest.mark.parametrize(
+    ("command", "key"),
+    [
+        (
+            "run demo --store store --algorithm Identity --scale 1000 --domain 16 --samples 1 --trials 2 --dry-run",
+            "units",
+        ),
+        ("run demo --store store --algorithm H --domain 4x4 --domain 16 --list-skipped", None),
+        ("run demo --store new --algorithm Hb --domain 16 --samples 1 --trials 1 --quiet --jobs 0", "errors"),
+        ("store info store", "settings"),
+        ("store verify store", "damaged"),
+        ("store merge store --out merged", "units added"),
+        ("store export store --out trials.csv", "rows"),
+        ("data path", "folder"),
+        ("data verify --folder empty", "datasets"),
+        (
+            "tune MWEM --grid rounds=2,4 --domain 16 --signal 2 3 --samples 1 --trials 1 --jobs 1 --quiet --out t.json",
+            "rows",
+        ),
+    ],
+)
+def test_json_is_one_value_on_stdout(command, key, folder, monkeypatch, capsys):
+    """A program can read all of stdout at once."""
+    monkeypatch.chdir(folder)
+    main([*command.split(), "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told
+    assert key is None or key in told
+
+
+def test_the_package_runs_as_a_module():
+    """``python -m dpbench`` is the command."""
+    done = subprocess.run([sys.executable, "-m", "dpbench", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("dpbench 0.")
+
+
+def test_exit_codes(folder, monkeypatch, capsys):
+    """0 well, 1 found wanting, 2 bad input; 130 is tested with interruptions."""
+    monkeypatch.chdir(folder)
+    assert main(["store", "verify", "store"]) == 0
+    assert main(["data", "verify", "--folder", "empty"]) == 1
+    assert main(["store", "verify", "empty"]) == 2
+
+
+def completed(shell, script, line):
+    """What a shell offers at the end of a line, without asking a terminal."""
+    words = " ".join(shlex.quote(word) for word in line.split(" "))
+    code = {
+        "bash": f". {script}; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}}-1)); _dpbench\n"
+        'printf "%s\\n" "${COMPREPLY[@]}"',
+        "zsh": "compdef() { }; _files() { }; _describe() { print -l -- ${(@P)2} }\n"
+        f"source {script}; words=({words}); CURRENT=$#words; _dpbench",
+        "fish": f"source {script}; complete -C {shlex.quote(line)}",
+    }[shell]
+    options = {"bash": ["--norc"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
+    home = {**os.environ, "HOME": str(script.parent)}
+    done = subprocess.run([shell, *options, "-c", code], capture_output=True, text=True, check=True, env=home)
+    assert done.stderr == ""
+    return [re.split(r"[\t:]", each)[0] for each in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_offers_what_fits(shell, tmp_path, capsys):
+    """Verbs, commands below a verb, options, and names of the catalogues, stars included."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell} here")
+    assert main(["completion", shell]) == 0
+    script = tmp_path / f"dpbench.{shell}"
+    script.write_text(capsys.readouterr().out)
+    assert {"run", "list", "completion"} <= set(completed(shell, script, "dpbench "))
+    assert "info" in completed(shell, script, "dpbench store in")
+    assert "--json" in completed(shell, script, "dpbench store info --")
+    assert "quick" in completed(shell, script, "dpbench run q")
+    assert "DAWA" in completed(shell, script, "dpbench run demo --algorithm D")
+    assert "MEDCOST" in completed(shell, script, "dpbench run demo --dataset M")
+    assert "published" in completed(shell, script, "dpbench check Hb --variant p")
+
+
+def test_completion_knows_every_option():
+    """What the scripts are made from is what the parser accepts."""
+    known = {
+        command.path: {flag for option in command.options for flag in option.flags}
+        for command in commands(PARSERS["dpbench"])
+    }
+    assert known.keys() == PARSERS.keys()
+    assert {"--algorithm", "--with", "--json"} <= known["dpbench run"]

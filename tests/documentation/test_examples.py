@@ -1,0 +1,81 @@
+"""Every fenced command and Python block of README.md and docs/*.md is executed."""
+
+from pathlib import Path
+
+import pytest
+
+from documentation.examples import Session, Unknown, blocks
+from dpbench import datasets
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+WITH_EXAMPLES = [path for path in DOCUMENTS if "```" in path.read_text()]
+NAMES = [path.name for path in WITH_EXAMPLES]
+
+
+def execute(path, folder, *, slow):
+    """Run a document; what waits for something is told as skipped, after everything else has passed."""
+    session = Session(ROOT, folder, slow=slow)
+    session.run(blocks(path))
+    if session.skipped:
+        pytest.skip("everything else passed; " + "; ".join(session.skipped))
+
+
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=NAMES)
+def test_examples_run(path, tmp_path, monkeypatch):
+    """With small stand-ins where a block is marked as slow."""
+    monkeypatch.chdir(tmp_path)
+    execute(path, tmp_path, slow=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=NAMES)
+def test_examples_run_as_shown(path, tmp_path, monkeypatch):
+    """Without stand-ins but for what no test can do."""
+    if any(status != "ok" for _, status in datasets.verify()):
+        pytest.skip("the paper's histograms are not here; `dpbench data pull` fetches them")
+    monkeypatch.chdir(tmp_path)
+    execute(path, tmp_path, slow=True)
+
+
+def test_the_guides_have_examples():
+    """The documents that teach by examples are among those executed."""
+    assert {"README.md", "first-steps.md", "tutorial.md", "choosing.md", "reproduce.md", "command-line.md"} <= set(
+        NAMES
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("```ruby\nputs 1\n```\n", "executed by nobody"),
+        ("```sh\ndpbench list suites\n", "not understood"),
+        ("```toml\na = 1\n```\n", "without a name"),
+        ("<!-- example:\nlater: a => b\n-->\n```sh\na\n```\n", "not understood"),
+        ("<!-- example:\nslow: b => c\n-->\n```sh\na\n```\n", "not in the block"),
+        ("<!-- example: file a -->\n```toml\na = 1\n```\n", "without a name"),
+    ],
+)
+def test_nothing_is_skipped_silently(text, cause, tmp_path):
+    """A block or a note that is not understood fails."""
+    (tmp_path / "page.md").write_text(text)
+    with pytest.raises(Unknown, match=cause):
+        blocks(tmp_path / "page.md")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```sh\ndpbench list nothing\n```\n",
+        "```sh\nfalse\n```\n",
+        "```python\n1 / 0\n```\n",
+        "<!-- example:\nexit 1: dpbench list suites\n-->\n```sh\ndpbench list suites\n```\n",
+        "```python\nprint(1)\n```\n\n```text\n2\n```\n",
+    ],
+)
+def test_a_wrong_example_fails(text, tmp_path, monkeypatch):
+    """A command that ends badly, an exception, an output that is not what was printed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "page.md").write_text(text)
+    with pytest.raises((AssertionError, ZeroDivisionError)):
+        execute(tmp_path / "page.md", tmp_path, slow=False)

@@ -1,0 +1,148 @@
+"""The site: it builds without a warning, needs no network, and its generated places tell what was measured."""
+
+import re
+import subprocess
+import sys
+from importlib import import_module, util
+from pathlib import Path
+
+import pytest
+
+from dpbench import algorithms
+from dpbench.cli.completion import commands
+from dpbench.paper.study import Study
+from dpbench.results import Results
+from paper.synthetic import rows
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site as ``make docs`` builds it, in a folder of the test's own."""
+    for package in ("sphinx", "myst_parser", "furo"):
+        if util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed; it comes with the extra docs")
+    out = tmp_path_factory.mktemp("site")
+    strict = ["--fail-on-warning", "--keep-going", "--quiet"]
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            *strict,
+            "--doctree-dir",
+            str(out / "trees"),
+            str(ROOT / "docs"),
+            str(out / "html"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return out / "html"
+
+
+@pytest.fixture
+def generators(monkeypatch):
+    """The modules beside the documents."""
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    return import_module("pages"), import_module("measured")
+
+
+def test_the_site_loads_nothing_from_a_network(site):
+    """No script, style, font or picture of any page has an address elsewhere."""
+    elsewhere = r"""["'](?:https?:)?//"""
+    loaded = rf"<(?:script|img|iframe|source)[^>]*\ssrc={elsewhere}|<link[^>]*rel=.(?:style|pre)[^>]*href={elsewhere}"
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 25
+    assert [page.name for page in pages if re.search(loaded, page.read_text())] == []
+    styles = [*site.rglob("*.css"), *site.rglob("*.js")]
+    assert [style.name for style in styles if re.search(r"url\(['\"]?(?:https?:)?//|@import", style.read_text())] == []
+
+
+def test_every_algorithm_has_a_page_with_its_docstring_ledger_and_parameters(site, generators):
+    """And the index links to it."""
+    pages, _ = generators
+    index = (site / "algorithms" / "index.html").read_text()
+    for name, kind in algorithms.catalogue().items():
+        text = (site / "algorithms" / f"{pages.file_name(name)}.html").read_text()
+        assert f'href="{pages.file_name(name)}.html"' in index
+        assert all(word in text for word in ("Where epsilon goes", "Privacy", *kind.defaults()))
+        assert re.search(r"<p>\d+\.\d %</p>", text)
+
+
+def test_every_parameter_has_a_docstring(generators):
+    """The pages would show an empty meaning otherwise."""
+    pages, _ = generators
+    for kind in algorithms.catalogue().values():
+        assert kind.defaults().keys() <= pages.parameter_docstrings(kind).keys()
+
+
+def test_the_page_of_commands_has_them_all(generators):
+    """With their examples."""
+    from dpbench.cli import build_parser
+
+    pages, _ = generators
+    text = pages.command_page()
+    paths = [command.path for command in commands(build_parser())][1:]
+    assert all(f"\n{path}\n{'-' * len(path)}\n" in text for path in paths)
+    assert text.count("example:") == len(paths)
+
+
+def test_stale_pages_are_removed(generators, tmp_path):
+    """A page of an algorithm that is gone would be an orphan, and the build would fail."""
+    pages, _ = generators
+    (tmp_path / "algorithms").mkdir()
+    (tmp_path / "algorithms" / "gone.rst").write_text("Gone\n====\n")
+    pages.write_all(tmp_path)
+    names = {path.stem for path in (tmp_path / "algorithms").iterdir()}
+    assert names == {"index", *map(pages.file_name, algorithms.names())}
+
+
+def test_the_rooms_of_the_architecture_exist():
+    """Every file and folder that the page names is there, and all nine letters have one."""
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    rooms = [name for row in re.findall(r"^\|.*\|$", text, re.MULTILINE) for name in re.findall(r"`([\w.]+/?)`", row)]
+    named = [room for room in rooms if room.endswith(("/", ".py"))]
+    assert len(named) >= 20
+    assert [room for room in named if not (ROOT / "src" / "dpbench" / room).exists()] == []
+    letters = re.findall(r"^\| (\w+) \| .*` \|$", text, re.MULTILINE)
+    assert letters == ["letter", "T", "W", "D", "M", "L", "G", "R", "E_M", "E_I"]
+
+
+def test_places_say_that_nothing_was_measured(generators):
+    """Without a study there is no number in them."""
+    _, measured = generators
+    for text in measured.places(None).values():
+        assert text.startswith("> **Not measured yet.**")
+        assert not re.search(r"\d", text)
+
+
+def test_places_are_filled_from_a_study(generators):
+    """DAWA has half of the others' error, so it alone is competitive, at a regret of 1; privacy costs a factor 3."""
+    _, measured = generators
+
+    def error(name, dataset, scale, dimensions):
+        return (1 if name == "DAWA" else 2) / scale
+
+    both = [
+        *rows(error, variant="published"),
+        *rows(lambda *place: 3 * error(*place), variant="private"),
+    ]
+    places = measured.places(Study.of(Results.from_rows(both)))
+    assert places.keys() == {"competitive", "regret", "price"}
+    assert places["competitive"].count("\n| DAWA | 18 | 18 | 18 | 18 | 18 | 18 |\n") == 1
+    assert places["competitive"].count("\n| DAWA | 9 | 9 | 9 | 9 | 9 | 9 |\n") == 1
+    assert "Hb" not in places["competitive"]
+    assert places["regret"].count("| DAWA | 1.00 | 1.00 to 1.00 |") == 2
+    assert re.search(r"\n\| Hb \| (1\.9\d|2\.0\d) \|", places["regret"])
+    assert re.search(r"\n\| DAWA \| (2\.9\d|3\.0\d) \|", places["price"])
+
+
+def test_a_study_of_one_setting_leaves_the_price_open(generators):
+    """The place says what is missing."""
+    _, measured = generators
+    study = Study.of(Results.from_rows(rows(lambda *_: 1.0, variant="published")))
+    assert "nothing was measured in this setting" in measured.places(study)["price"]
