@@ -31,5 +31,5 @@ html_copy_source = False
 exclude_patterns = ["generated/*.md"]
 suppress_warnings: list[str] = []
 
-os.environ["COLUMNS"] = "100"  # the help of a verb is as wide as the terminal
+os.environ["COLUMNS"] = "90"  # the help of a verb is as wide as the terminal
 pages.write_all(HERE)
