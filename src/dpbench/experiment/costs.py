@@ -23,7 +23,7 @@ UNITS = {
     "GreedyH": 2.0,
     "Uniform": 0.3,
     "MWEM": 18.0,
-    "MWEM*": 300.0,
+    "MWEM*": 700.0,
     "AHP": 7.0,
     "AHP*": 8.0,
     "DPCube": 9.0,
