@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.interpreting.competitive import compare
-from dpbench.interpreting.errors_table import scales_of
+from dpbench.interpreting.errors_table import Cell, scales_of
 from dpbench.interpreting.significance import t_p_values
 from dpbench.measuring import Measurements, measure_all
 from dpbench.results import Grid, Results
@@ -18,17 +18,9 @@ BASELINES = ("Identity", "Uniform")
 
 
 @dataclass(frozen=True)
-class Baseline:
+class Baseline(Cell):
     """One algorithm against one baseline at one scale of one table."""
 
-    task: str
-    workload: str
-    domain: str
-    epsilon: float
-    seed: int
-    scale: int
-    algorithm: str
-    """With its form."""
     baseline: str
     """With its form."""
     datasets: int

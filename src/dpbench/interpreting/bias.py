@@ -6,22 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbench.interpreting.errors_table import scales_of
+from dpbench.interpreting.errors_table import Cell, scales_of
 from dpbench.results import Results
 
 
 @dataclass(frozen=True)
-class BiasShare:
+class BiasShare(Cell):
     """One algorithm at one scale of one table: where its squared error comes from, averaged over datasets."""
 
-    task: str
-    workload: str
-    domain: str
-    epsilon: float
-    seed: int
-    scale: int
-    algorithm: str
-    """With its form."""
     datasets: int
     bias: float
     """Root of the mean squared bias of a query, in records; 0 where no bias shows."""

@@ -13,8 +13,8 @@ from dpbench.results.grid import Group
 
 
 @dataclass(frozen=True)
-class ErrorCell:
-    """One algorithm at one scale of one table: averages over its datasets."""
+class Cell:
+    """One algorithm at one scale of one table; what is told of it is added by each kind of table."""
 
     task: str
     workload: str
@@ -24,6 +24,12 @@ class ErrorCell:
     scale: int
     algorithm: str
     """With its form."""
+
+
+@dataclass(frozen=True)
+class ErrorCell(Cell):
+    """Averages over the datasets of a table."""
+
     datasets: int
     failed: int
     """Datasets with failed units, left out."""

@@ -6,23 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbench.interpreting.errors_table import scales_of
+from dpbench.interpreting.errors_table import Cell, scales_of
 from dpbench.measuring import measure_all
 from dpbench.results import Results
 
 
 @dataclass(frozen=True)
-class InRecords:
+class InRecords(Cell):
     """One algorithm at one scale of one table: errors of a typical query, averaged over datasets."""
 
-    task: str
-    workload: str
-    domain: str
-    epsilon: float
-    seed: int
-    scale: int
-    algorithm: str
-    """With its form."""
     datasets: int
     records: float
     """Root mean squared error of a query, in records."""
