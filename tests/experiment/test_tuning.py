@@ -95,6 +95,7 @@ def test_a_stranger_s_algorithm_is_trained(tmp_path, exchangeable):
     code, out = tune(tmp_path, f"{path}:Shrunk", *SMALL)
     assert code == 0
     table = read_table(out.read_text(), "table", "Shrunk", ("keep",))
+    assert dict(table.provenance)["command"].startswith("dpbench tune mine.py:Shrunk --domain 64")
     assert {row.epsilon for row in table.rows} == ({None} if exchangeable else {0.01, 0.1, 1.0})
     from dpbench.domain import Domain
 

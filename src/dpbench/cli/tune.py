@@ -99,12 +99,17 @@ def run_tune(chosen: argparse.Namespace) -> int:
 
 
 def _command(training: Training, chosen: argparse.Namespace) -> str:
-    """What to type to get the same table again, wherever files lie."""
+    """What to type to get the same table again, beside the file where the algorithm comes from one."""
+    from pathlib import Path
+
+    from dpbench.plugins import is_file_reference
+
     domains = " ".join(f"--domain {domain}" for domain in training.domains)
     grid = "".join(f" --grid {each}" for each in chosen.grid)
     low, high = chosen.signal
+    named = Path(training.reference).name if is_file_reference(training.reference) else training.kind.name
     return (
-        f"dpbench tune {training.kind.name}{grid} {domains} --signal {low:g} {high:g} "
+        f"dpbench tune {named}{grid} {domains} --signal {low:g} {high:g} "
         f"--samples {training.samples} --trials {training.trials} --seed {training.seed}"
     )
 
