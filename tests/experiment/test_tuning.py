@@ -73,6 +73,15 @@ def test_training_goes_on_where_it_stopped(tmp_path):
     assert resumed.read_bytes() == whole.read_bytes()
 
 
+def test_a_cluster_trains_the_same_table(tmp_path):
+    """Workers of dask, this process and processes of our own write the same bytes."""
+    pytest.importorskip("distributed", reason="distributed is not installed (extra: cluster)")
+    _, ours = tune(tmp_path, "MWEM", *ROUNDS, *SMALL, store="ours", out="ours.json")
+    _, dask = tune(tmp_path, "MWEM", *ROUNDS, *SMALL, "--dask", "local", store="dask", out="dask.json")
+    _, here = tune(tmp_path, "MWEM", *ROUNDS, *SMALL, "--jobs", "0", store="here", out="here.json")
+    assert ours.read_bytes() == dask.read_bytes() == here.read_bytes()
+
+
 def test_all_parameters_are_tried_with_the_same_noise():
     """One name for the noise of every setting, so that differences between parameters are not luck."""
     training = Training.of("MWEM", domains=["64"])

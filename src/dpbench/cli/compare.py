@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -111,23 +110,12 @@ def _plan(rivals: Results, chosen: argparse.Namespace) -> Plan:
 
 def _run(plan: Plan, chosen: argparse.Namespace) -> tuple[Results, int]:
     """The newcomer's results, and how many units failed."""
-    from dpbench.cli.progress import RunProgress
-    from dpbench.experiment.processes import Processes
-    from dpbench.experiment.run import Serial, agenda, execute
+    from dpbench.cli.filling import fill
     from dpbench.results import Results
-    from dpbench.store import Store
 
-    agenda(plan, None)  # whatever is wrong is said before a folder is made
-    store = Store(chosen.store or os.path.join("dpbench-store", "compare"), create=True)  # noqa: PTH118
-    todo = agenda(plan, store)
-    failed = todo.failed
-    if todo.missing:
-        executor = Serial() if chosen.jobs == 0 else Processes(chosen.jobs or os.cpu_count() or 1)
-        with RunProgress(len(todo.missing), quiet=chosen.quiet) as progress:
-            outcome = execute(todo.missing, store, executor, plan=plan, measured=todo.measured, on_row=progress)
-        failed += len(outcome.failures)
+    store, todo, failed = fill(plan, chosen)
     wanted = {unit.key for unit in todo.units}
-    return Results.from_rows(row for row in store.rows() if row.key in wanted), failed
+    return Results.from_rows(row for row in store.rows() if row.key in wanted), todo.failed + failed
 
 
 def _print(comparison: Comparison, *, latex: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -80,11 +79,8 @@ def run_side(chosen: argparse.Namespace) -> int:
     import json
     from dataclasses import asdict
 
-    from dpbench.cli.progress import RunProgress
-    from dpbench.experiment.processes import Processes
-    from dpbench.experiment.run import agenda, execute
+    from dpbench.cli.filling import fill
     from dpbench.experiment.side_information import SHARES, SideComparison, best_shares, side_prices
-    from dpbench.store import Store
     from dpbench.task_parts import whole
 
     comparison = SideComparison.of(
@@ -97,15 +93,7 @@ def run_side(chosen: argparse.Namespace) -> int:
         trials=chosen.trials,
         seed=chosen.seed,
     )
-    plan = comparison.plan()
-    store = Store(chosen.store or os.path.join("dpbench-store", plan.name), create=True)  # noqa: PTH118
-    todo = agenda(plan, store)
-    failed = 0
-    if todo.missing:
-        executor = Processes(chosen.jobs or os.cpu_count() or 1)
-        with RunProgress(len(todo.missing), quiet=chosen.quiet) as progress:
-            units = comparison.shared_noise(todo.missing)
-            failed = len(execute(units, store, executor, plan=plan, measured=todo.measured, on_row=progress).failures)
+    store, todo, failed = fill(comparison.plan(), chosen, comparison.shared_noise)
     wanted = {unit.key for unit in todo.units}
     prices = side_prices(row for row in store.rows() if row.key in wanted)
     choices = best_shares(prices)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,8 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--trials", type=int, default=10, metavar="N", help="runs on each (10)")
     add("--seed", type=int, default=0, metavar="N", help="seed of the training (0)")
     add("--store", metavar="DIR", help="where the errors are kept (dpbench-store/tune-NAME)")
-    add("--jobs", type=workers, metavar="N", help="worker processes (one for each core)")
+    add("--jobs", type=workers, metavar="N", help="worker processes (one for each core); 0: in this process")
+    add("--dask", metavar="local|tcp://HOST:PORT", help="run on a dask cluster (extra: cluster)")
     add("--quiet", action="store_true", help="no progress")
     add_json(parser)
     parser.set_defaults(run=run_tune)
@@ -52,12 +52,9 @@ def run_tune(chosen: argparse.Namespace) -> int:
     """Train and write the table."""
     from pathlib import Path
 
-    from dpbench.cli.progress import RunProgress
-    from dpbench.experiment.processes import Processes
-    from dpbench.experiment.run import agenda, execute
+    from dpbench.cli.filling import fill
     from dpbench.experiment.sources import algorithm_source
     from dpbench.experiment.tuning import TRAINING_SHAPES, Training, refuse_evaluation_data, signals
-    from dpbench.store import Store
     from dpbench.store.store import write_whole
 
     refuse_evaluation_data(chosen.dataset)
@@ -70,14 +67,7 @@ def run_tune(chosen: argparse.Namespace) -> int:
         trials=chosen.trials,
         seed=chosen.seed,
     )
-    plan = training.plan()
-    store = Store(chosen.store or os.path.join("dpbench-store", plan.name.replace("*", "-star")), create=True)  # noqa: PTH118
-    todo = agenda(plan, store)
-    if todo.missing:
-        executor = Processes(chosen.jobs or os.cpu_count() or 1)
-        with RunProgress(len(todo.missing), quiet=chosen.quiet) as progress:
-            units = training.shared_noise(todo.missing)
-            execute(units, store, executor, plan=plan, measured=todo.measured, on_row=progress)
+    store, _, _ = fill(training.plan(), chosen, training.shared_noise)
     shapes = sorted({name for domain in training.domains for name in TRAINING_SHAPES[domain.ndim]})
     provenance = {
         "seed": str(training.seed),
