@@ -60,7 +60,7 @@ class Setting:
     population_error: float
     """Mean scaled L2 error against the expected counts of the shape."""
     seconds: float
-    """Time in the algorithm, all trials together."""
+    """Processor time in the algorithm, all trials together."""
     errors: NDArray[np.float64]
     """Scaled L2 errors ``(samples, trials)``; NaN where a trial was not run."""
 

@@ -105,9 +105,9 @@ class Row:
     private: bool = True
     """Whether the raw counts were never revealed."""
     seconds: float = 0.0
-    """Time in the algorithm, all trials together."""
+    """Processor time in the algorithm, all trials together."""
     seconds_other: float = 0.0
-    """Time to make the data vector, answer the workload and compute losses."""
+    """Processor time to make the data vector, answer the workload and compute losses."""
 
     @property
     def setting(self) -> tuple[Any, ...]:
