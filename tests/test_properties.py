@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from dpbench import Algorithm, algorithms
-from dpbench.properties import PAPER, measured_properties
+from dpbench.paper.reported import measured_properties as shipped_properties
+from dpbench.properties import PAPER, measured_catalogue, measured_properties
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,3 +72,21 @@ def test_what_cannot_run_is_a_failure_with_its_cause():
     found = measured_properties(Broken)
     assert "shape" in found.failure
     assert not found.consistent
+
+
+@pytest.mark.parametrize(("name", "variant"), [("Uniform", "private"), ("GreedyH", "published")])
+def test_the_shipped_properties_are_what_is_measured(name, variant):
+    """Table 1 of ``dpbench paper`` reads a file; the file is what the code does."""
+    found = measured_properties(type(algorithms.get(name)), variant)
+    assert shipped_properties()[name, variant] == _told(found)
+
+
+@pytest.mark.slow
+def test_all_shipped_properties_are_what_is_measured():
+    """The same for every algorithm and form."""
+    measured = {(each.algorithm, each.variant): _told(each) for each in measured_catalogue()}
+    assert shipped_properties() == measured
+
+
+def _told(found):
+    return "yes" if found.consistent else "no", "no" if found.exchangeable == "no" else "yes"

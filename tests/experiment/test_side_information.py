@@ -4,7 +4,9 @@ import pytest
 
 from dpbench.errors import InvalidInput
 from dpbench.experiment.run import Serial, agenda, execute
-from dpbench.experiment.side_information import SideComparison, best_shares, side_prices
+from dpbench.experiment.side_information import SideComparison
+from dpbench.repair.side_prices import best_shares, side_prices
+from dpbench.results import Results
 from dpbench.store import Store
 
 
@@ -15,7 +17,7 @@ def priced(tmp_path, **options):
     store = Store(tmp_path / "store", create=True)
     plan = comparison.plan()
     execute(comparison.shared_noise(agenda(plan, store).missing), store, Serial(), plan=plan)
-    return side_prices(store.rows())
+    return side_prices(Results.from_rows(store.rows()))
 
 
 def test_a_bought_scale_costs_and_a_large_share_costs_more(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpbench.errors import UnknownName
-from dpbench.interpreting import baselines, bias_shares, error_cells, in_records, regret
+from dpbench.interpreting import baselines, bias_shares, error_cells, in_records, regret, time_spent
 from dpbench.results import Results
 from store.rows import make
 
@@ -131,3 +131,13 @@ def test_a_strangers_algorithm_is_treated_as_any_other():
 
     for table in (regret, baselines, error_cells):
         assert numbers(own, table) == numbers(other, table)
+
+
+def test_time_is_summed_by_algorithm_and_domain():
+    """Small domains first, with its share of the whole."""
+    rows = [make(seconds=3.0), make(dataset="b", seconds=1.0), make(domain="64x64", seconds=4.0)]
+    found = time_spent(Results.from_rows(rows))
+    assert [(each.domain, each.seconds, each.share, each.trials) for each in found] == [
+        ("64", 4.0, 0.5, 6),
+        ("64x64", 4.0, 0.5, 3),
+    ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dpbench.results import Results
 
 Rows = list[dict[str, Any]]
-CHOICES = ("errors", "competitive", "risk", "baselines", "regret", "bias", "people")
+CHOICES = ("errors", "competitive", "risk", "baselines", "regret", "bias", "people", "time")
 
 _ABOUT = """\
 Say what the results of a study mean. A study is a store, or a summary file of one.
@@ -28,6 +28,7 @@ Say what the results of a study mean. A study is a store, or a summary file of o
   regret       what it costs to use one algorithm everywhere
   bias         which share of the squared error is bias
   people       errors of a query in records and in percent of the data
+  time         processor time by algorithm and domain
 """
 
 
@@ -154,6 +155,7 @@ ROWS: dict[str, Callable[[Results, str], Rows]] = {
     "regret": lambda results, _: _regret(results),
     "bias": _dataclasses("bias_shares"),
     "people": _dataclasses("in_records"),
+    "time": _dataclasses("time_spent"),
 }
 
 

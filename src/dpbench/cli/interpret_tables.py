@@ -89,6 +89,30 @@ def _people(row: Row) -> str:
     return f"{row['records']:,.0f} ({row['percent']:.2g} %), bad run {row['bad_records']:,.0f}"
 
 
+def _time(rows: Rows) -> None:
+    """Seconds by algorithm and domain for each number of axes, the most expensive algorithm first."""
+    for axes in dict.fromkeys(row["domain"].count("x") + 1 for row in rows):
+        here = [row for row in rows if row["domain"].count("x") + 1 == axes]
+        domains = list(dict.fromkeys(row["domain"] for row in here))
+        spent: dict[str, dict[str, Row]] = {}
+        for row in here:
+            spent.setdefault(row["algorithm"], {})[row["domain"]] = row
+        total = {name: sum(row["seconds"] for row in by_domain.values()) for name, by_domain in spent.items()}
+        lines = [
+            [
+                name,
+                *(f"{spent[name][domain]['seconds']:.1f}" if domain in spent[name] else "-" for domain in domains),
+                f"{total[name]:.1f}",
+                f"{sum(row['share'] for row in spent[name].values()):.1%}",
+                f"{1000 * total[name] / max(1, sum(row['trials'] for row in spent[name].values())):.2f}",
+            ]
+            for name in sorted(total, key=lambda name: -total[name])
+        ]
+        heads = ["algorithm", *domains, "all", "share", "ms a trial"]
+        note = f"{sum(total.values()) / 60:.1f} minutes of one core; data vectors, answers and losses come on top"
+        write_table(f"{axes}-D: seconds of processor time in algorithms", heads, lines, note)
+
+
 TABLES: dict[str, Callable[[Rows], None]] = {
     "errors": _pivot(
         "scaled error", _errors, "mean over datasets ± its standard error, sd of one trial, 95th percentile"
@@ -108,4 +132,5 @@ TABLES: dict[str, Callable[[Rows], None]] = {
         "mean over datasets and the largest; corrected for the number of trials",
     ),
     "people": _pivot("error of a query in records", _people, "root mean square over queries; bad run: 95th percentile"),
+    "time": _time,
 }

@@ -26,11 +26,13 @@ def add_parser(subparsers: Subparsers) -> None:
         "properties",
         "exchangeability and consistency, measured",
         _ABOUT,
-        "dpbench properties DAWA SF\n  dpbench properties mine.py:Mine --json",
+        "dpbench properties DAWA SF\n  dpbench properties mine.py:Mine --json\n"
+        "  dpbench properties --csv properties.csv",
     )
     parser.add_argument("names", nargs="*", metavar="NAME|FILE.py:Class", help="which algorithms (all, in both forms)")
     parser.add_argument("--variant", choices=("private", "published"), default="private", help="form of those named")
     parser.add_argument("--json", action="store_true", help="write JSON")
+    parser.add_argument("--csv", metavar="FILE", help="write one row an algorithm and form")
     parser.set_defaults(run=run_properties)
 
 
@@ -39,9 +41,13 @@ def run_properties(chosen: argparse.Namespace) -> int:
     from dpbench.cli.tables import write_table
     from dpbench.plugins import find
     from dpbench.properties import as_row, measured_catalogue, measured_properties
+    from dpbench.results.csv_file import write_rows
 
     named = [measured_properties(find(name), chosen.variant) for name in chosen.names]
     found = named or measured_catalogue()
+    if chosen.csv:
+        write_rows(chosen.csv, [as_row(each) for each in found])
+        return int(any(each.failure for each in found))
     if chosen.json:
         sys.stdout.write(json.dumps([as_row(each) for each in found], indent=1) + "\n")
         return int(any(each.failure for each in found))

@@ -10,8 +10,8 @@ from dpbench.cli.arguments import add_verb, workers
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
-    from dpbench.experiment.side_information import ShareChoice, SidePrice
     from dpbench.repair.evidence import RoundsRatio, TuningSpread
+    from dpbench.repair.side_prices import ShareChoice, SidePrice
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -80,7 +80,9 @@ def run_side(chosen: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from dpbench.cli.filling import fill
-    from dpbench.experiment.side_information import SHARES, SideComparison, best_shares, side_prices
+    from dpbench.experiment.side_information import SHARES, SideComparison
+    from dpbench.repair.side_prices import best_shares, side_prices
+    from dpbench.results import Results
     from dpbench.task_parts import whole
 
     comparison = SideComparison.of(
@@ -95,7 +97,7 @@ def run_side(chosen: argparse.Namespace) -> int:
     )
     store, todo, failed = fill(comparison.plan(), chosen, comparison.shared_noise)
     wanted = {unit.key for unit in todo.units}
-    prices = side_prices(row for row in store.rows() if row.key in wanted)
+    prices = side_prices(Results.from_rows(row for row in store.rows() if row.key in wanted))
     choices = best_shares(prices)
     if chosen.json:
         plain = {"prices": [asdict(price) for price in prices], "shares": [asdict(choice) for choice in choices]}

@@ -7,6 +7,7 @@ from dpbench.interpreting.errors_table import ErrorCell, error_cells
 from dpbench.interpreting.people import InRecords, in_records
 from dpbench.interpreting.regret import Regret, regret
 from dpbench.interpreting.significance import blocked_p_value, paired_p_value, percentile_p_value, unpaired_p_value
+from dpbench.interpreting.time_spent import TimeSpent, time_spent
 
 __all__ = [
     "BASELINES",
@@ -16,6 +17,7 @@ __all__ = [
     "ErrorCell",
     "InRecords",
     "Regret",
+    "TimeSpent",
     "baselines",
     "bias_shares",
     "blocked_p_value",
@@ -26,5 +28,6 @@ __all__ = [
     "paired_p_value",
     "percentile_p_value",
     "regret",
+    "time_spent",
     "unpaired_p_value",
 ]

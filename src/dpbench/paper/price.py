@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpbench.interpreting import regret
 from dpbench.paper.findings_inputs import spread
-from dpbench.paper.panel import Panel
-from dpbench.paper.reported import DOMAINS, PLOTTED, authors_code
+from dpbench.paper.panel import TASKS, Panel
+from dpbench.paper.reported import DOMAINS, PLOTTED, authors_code, numbers
 from dpbench.paper.study import Study
 from dpbench.paper.verdict import Answer, Claim, Undecided, Verdict, judge
+from dpbench.results import Results
 
 MODEST = 1.25
 """A rise of error up to this factor is called modest."""
@@ -92,6 +94,42 @@ def truncation(study: Study) -> Answer:
     return Answer(f"error truncated over untruncated by scale: {told}", None, "the paper does not say", {}, rows)
 
 
+def truncation_in_conclusions(study: Study) -> Answer:
+    """What Table 3 and the regrets would say in 2-D if DAWA's output were left as it is."""
+    cut = study.published.panel(2)
+    whole = _with_untruncated(cut, study.published.suite("truncation"))
+    scales = numbers()["table3"]["2"]["scales"]
+    rows = [
+        {
+            "2-D DAWA": name,
+            **{f"competitive at {scale:.0e}": panel.counts(panel.competitive(scale))["DAWA"] for scale in scales},
+            **{
+                f"regret {who}": round(lost, 2)
+                for who, lost in _regrets(panel).items()
+                if who in ("DAWA", "AGrid", "Hb")
+            },
+        }
+        for name, panel in (("truncated", cut), ("untruncated", whole))
+    ]
+    before, after = ([row[f"competitive at {scale:.0e}"] for scale in scales] for row in rows)
+    lost = [row["regret DAWA"] for row in rows]
+    told = f"DAWA competitive on {before} of 9 datasets truncated, {after} untruncated; regret {lost[0]} and {lost[1]}"
+    return Answer(told, None, "the paper does not say", {}, rows)
+
+
+def _with_untruncated(cut: Panel, suite: Results) -> Panel:
+    """A panel with the untruncated DAWA in the place of the truncated one."""
+    whole = Panel.of(suite, 2, cut.domain).results
+    others = cut.results.take(cut.results.columns["algorithm"] != "DAWA")
+    same_task = {**whole.columns, "task": np.full(len(whole), others.columns["task"][0], dtype=object)}
+    return Panel(2, cut.domain, others.joined(Results(same_task, whole.errors)))
+
+
+def _regrets(panel: Panel) -> dict[str, float]:
+    found = regret(panel.part(TASKS[panel.dimensions].generator.scales))
+    return {panel.names[each.algorithm]: each.regret for each in found}
+
+
 def _code_ratio(scale: int) -> float:
     """The same ratio in the authors' released code, over the datasets that it was run on; NaN where it was not."""
     cut, whole = authors_code(), authors_code("truncate=False")
@@ -115,4 +153,8 @@ def verdicts(study: Study) -> list[Verdict]:
         "beyond", "2-D DAWA: what truncation to integers does", "not in the paper", "-", lambda _: truncation(study),
         fixed=True,
     )  # fmt: skip
-    return [side_information_by_dimension(study), judge(dawa, study)]
+    conclusions = Claim(
+        "beyond", "2-D DAWA: what truncation does to Table 3 and to regret", "not in the paper", "-",
+        lambda _: truncation_in_conclusions(study), fixed=True,
+    )  # fmt: skip
+    return [side_information_by_dimension(study), judge(dawa, study), judge(conclusions, study)]

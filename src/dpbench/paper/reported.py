@@ -96,6 +96,18 @@ def expected_errors() -> tuple[tuple[str, str, str, float], ...]:
     return tuple((each["domain"], each["workload"], each["algorithm"], float(each["error"])) for each in rows)
 
 
+@cache
+def measured_properties() -> Mapping[tuple[str, str], tuple[str, str]]:
+    """Consistent and exchangeable, yes or no, by algorithm and form, as ``dpbench properties`` measured them."""
+    return {
+        (each["algorithm"], each["variant"]): (
+            "yes" if each["consistent"] == "True" else "no",
+            "no" if each["exchangeable"] == "no" else "yes",
+        )
+        for each in _rows("properties.csv")
+    }
+
+
 def _rows(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(_text(name))))
 

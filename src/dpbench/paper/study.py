@@ -15,14 +15,16 @@ from dpbench.errors import InvalidStore
 from dpbench.paper.panel import Panel
 from dpbench.paper.reported import DOMAINS
 from dpbench.paper.verdict import Undecided
+from dpbench.repair.side_prices import TASK
 from dpbench.results import Results
 
 FILES = ("published", "private", "extras")
-EXTRAS = ("epsilon", "original", "parameters", "truncation")
+EXTRAS = ("epsilon", "original", "parameters", "truncation", TASK)
 """Tasks beside the paper's two, by the beginning of their names."""
 COMMANDS = {
     "published": "dpbench run paper --variant published --side-information public",
     "private": "dpbench run paper",
+    TASK: "dpbench repair side --sweep",
 }
 
 
@@ -56,7 +58,9 @@ class Part:
             found = self.extras.take(np.char.startswith(tasks, name))
             if len(found):
                 return found
-        raise Undecided(f"the suite {name} was not run; dpbench run {name} runs it")
+        raise Undecided(
+            f"the suite {name.rstrip('-')} was not run; {COMMANDS.get(name, f'dpbench run {name}')} runs it"
+        )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,99 @@
+"""What it costs to buy the scale instead of being told it, and which share of epsilon to buy it with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.domain import Domain
+from dpbench.results import Results
+
+TASK = "share-"
+"""How the name of a task of a comparison begins; the share follows, or that the scale is public."""
+PUBLIC = "public"
+
+
+@dataclass(frozen=True)
+class SidePrice:
+    """What buying the scale does to the error of one algorithm at one scale."""
+
+    algorithm: str
+    domain: str
+    scale: int
+    share: float
+    public_error: float
+    """Mean over datasets, with the scale for free."""
+    bought_error: float
+    ratio: float
+    """Geometric mean over datasets of bought over free."""
+    uncertainty: float
+    """Standard error of the logarithm of the ratio, from the spread of trials."""
+
+
+def side_prices(results: Results) -> list[SidePrice]:
+    """The price at each algorithm, domain, scale and share of a comparison."""
+    errors = {
+        (each.algorithm, each.domain, each.scale, each.task.removeprefix(TASK), each.dataset): each.values
+        for each in results
+        if not each.failure
+    }
+    prices = []
+    for algorithm, domain, scale, label in dict.fromkeys(key[:4] for key in errors):
+        if label == PUBLIC:
+            continue
+        place = (algorithm, domain, scale)
+        names = [key[4] for key in errors if key[:4] == (*place, label) and (*place, PUBLIC, key[4]) in errors]
+        free = [_summary(errors[*place, PUBLIC, name]) for name in names]
+        bought = [_summary(errors[*place, label, name]) for name in names]
+        if names:
+            logs = [math.log(b[0] / f[0]) for f, b in zip(free, bought, strict=True)]
+            variance = sum(f[1] + b[1] for f, b in zip(free, bought, strict=True)) / len(names) ** 2
+            prices.append(
+                SidePrice(
+                    *place,
+                    share=float(label),
+                    public_error=float(np.mean([f[0] for f in free])),
+                    bought_error=float(np.mean([b[0] for b in bought])),
+                    ratio=math.exp(float(np.mean(logs))),
+                    uncertainty=math.sqrt(variance),
+                )
+            )
+    return sorted(prices, key=lambda p: (p.algorithm, Domain.of(p.domain).ndim, p.domain, p.scale, p.share))
+
+
+def _summary(errors: NDArray[np.float64]) -> tuple[float, float]:
+    """Mean of errors, and the variance of its logarithm."""
+    mean = float(np.mean(errors))
+    return mean, float(np.var(errors, ddof=1)) / len(errors) / mean**2 if len(errors) > 1 else 0.0
+
+
+@dataclass(frozen=True)
+class ShareChoice:
+    """Which share is best for an algorithm on a domain, over all scales and shapes: it cannot depend on the scale."""
+
+    algorithm: str
+    domain: str
+    best: float
+    regret: tuple[tuple[float, float], ...]
+    """Each share with its geometric mean over scales of the error over that of the best share."""
+
+
+def best_shares(prices: Sequence[SidePrice]) -> list[ShareChoice]:
+    """The share with the least mean logarithm of error at every algorithm and domain with several shares."""
+    choices = []
+    for algorithm, domain in dict.fromkeys((price.algorithm, price.domain) for price in prices):
+        here = [price for price in prices if (price.algorithm, price.domain) == (algorithm, domain)]
+        shares = sorted({price.share for price in here})
+        if len(shares) > 1:
+            means = {
+                share: float(np.mean([math.log(price.ratio) for price in here if price.share == share]))
+                for share in shares
+            }
+            best = min(shares, key=lambda share: means[share])
+            regret = tuple((share, math.exp(means[share] - means[best])) for share in shares)
+            choices.append(ShareChoice(algorithm, domain, best, regret))
+    return choices
