@@ -179,7 +179,7 @@ class MedianCuts:
 
     def score(self, table: Ints) -> Floats:
         """-|records below - records / 2|, ``(candidates,)``, exact to the half."""
-        from dpbench.kernels.boxes import median_scores
+        from dpbench.kernels.splits import median_scores
 
         lower, upper = np.ascontiguousarray(self.boxes.lower), np.ascontiguousarray(self.boxes.upper)
         strides = _strides(self.boxes.domain.shape)
@@ -209,9 +209,9 @@ def boxes_by_variance(
 ) -> tuple[Ints, Ints]:
     """Boxes that tile ``cells`` ``(*domain)``, inside each of which their sample variance is at most ``threshold``.
 
-    Greedy from the whole domain down: see :func:`dpbench.kernels.boxes.split_by_variance`.
+    Greedy from the whole domain down: see :func:`dpbench.kernels.splits.split_by_variance`.
     """
-    from dpbench.kernels.boxes import split_by_variance
+    from dpbench.kernels.splits import split_by_variance
 
     about_mean = cells - cells.mean()
     mass = summed_area(about_mean[None])
@@ -234,10 +234,10 @@ def boxes_by_variance(
 def boxes_by_penalty(totals: Floats, grid: GridCounts, penalty: float) -> tuple[Ints, Ints]:
     """Boxes of whole cells of a grid that tile the domain; each was worth ``penalty`` of squared deviations.
 
-    Greedy from the whole domain down: see :func:`dpbench.kernels.boxes.split_by_penalty`. ``totals`` ``(*shape)`` are
+    Greedy from the whole domain down: see :func:`dpbench.kernels.splits.split_by_penalty`. ``totals`` ``(*shape)`` are
     spread evenly over the cells of the grid.
     """
-    from dpbench.kernels.boxes import split_by_penalty
+    from dpbench.kernels.splits import split_by_penalty
 
     edges = np.zeros((len(grid.shape), max(grid.shape) + 1), dtype=np.int64)
     for axis, cut in enumerate(grid.cuts):
