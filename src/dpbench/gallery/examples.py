@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench import algorithms, datasets
+from dpbench.algorithm import Algorithm
 from dpbench.datasets import Dataset
 from dpbench.datasets.files import locate
 from dpbench.domain import Domain
@@ -24,16 +25,22 @@ SYNTHETIC = {1: ("bimodal", "spikes-10", "staircase"), 2: ("clusters", "ridge")}
 SYNTHETIC_SCALE = 100_000
 
 
-def examples(names: Iterable[str] | None = None, seed: int = 0) -> tuple[Example, ...]:
+def examples(
+    names: Iterable[str] | None = None, seed: int = 0, added: Sequence[type[Algorithm]] = ()
+) -> tuple[Example, ...]:
     """An example for every histogram of which there is a copy on this machine; synthetic shapes where there is none.
 
-    The noisy ones are private forms at the histogram's own scale, one trial each.
+    The noisy ones are private forms at the histogram's own scale, one trial each; algorithms that were added are the
+    first to choose from.
     """
     known = datasets.DATASETS.values() if names is None else [datasets.get(name) for name in names]
     found: list[Example] = []
     for axes, synthetic in SYNTHETIC.items():
         local = [each for each in known if each.ndim == axes and locate(each) is not None]
-        found += [_of_dataset(each, seed) for each in local] or [_of_shape(name, axes, seed) for name in synthetic]
+        shown = [*(kind() for kind in added if kind().supports(CELLS[axes])), *map(algorithms.get, ALGORITHMS[axes])]
+        found += [_of_dataset(each, seed, shown) for each in local] or [
+            _of_shape(name, axes, seed, shown) for name in synthetic
+        ]
     return tuple(found)
 
 
@@ -54,21 +61,28 @@ def dataset_cards(names: Iterable[str] | None = None) -> tuple[DatasetCard, ...]
     )
 
 
-def _of_dataset(dataset: Dataset, seed: int) -> Example:
+def _of_dataset(dataset: Dataset, seed: int, shown: Sequence[Algorithm]) -> Example:
     counts = datasets.load(dataset)
     coarse = np.asarray(dataset.domain.coarsen(counts, CELLS[dataset.ndim]))
-    return Example(dataset.name, f"public histogram, coarsened to {CELLS[dataset.ndim]}", coarse, _noisy(coarse, seed))
+    words = f"public histogram, coarsened to {CELLS[dataset.ndim]}"
+    return Example(dataset.name, words, coarse, _noisy(coarse, seed, shown))
 
 
-def _of_shape(name: str, axes: int, seed: int) -> Example:
+def _of_shape(name: str, axes: int, seed: int, shown: Sequence[Algorithm]) -> Example:
     counts = generate(datasets.shapes.get(name, CELLS[axes]), SYNTHETIC_SCALE, seed=seed)
-    return Example(name, "synthetic shape: no copy of a public histogram was here", counts, _noisy(counts, seed))
+    words = "synthetic shape: no copy of a public histogram was here"
+    return Example(name, words, counts, _noisy(counts, seed, shown))
 
 
-def _noisy(counts: NDArray[np.int64], seed: int) -> tuple[Estimate, ...]:
+def _noisy(counts: NDArray[np.int64], seed: int, shown: Sequence[Algorithm]) -> tuple[Estimate, ...]:
     workload = workload_on(Domain(counts.shape))
-    return tuple(
-        Estimate(name, epsilon, algorithms.get(name).run(counts, workload, epsilon, seed=seed)[0])
-        for name in ALGORITHMS[counts.ndim]
-        for epsilon in EPSILONS
-    )
+    found: list[Estimate] = []
+    for each in shown:
+        try:
+            estimates = [each.run(counts, workload, epsilon, seed=seed)[0] for epsilon in EPSILONS]
+        except Exception:  # a stranger's code may raise anything: its failures are counted in the results
+            if each.name in algorithms.catalogue():
+                raise
+            continue
+        found += [Estimate(each.name, *pair) for pair in zip(EPSILONS, estimates, strict=True)]
+    return tuple(found)

@@ -40,6 +40,8 @@ class AlgorithmCard:
     ledger: tuple[LedgerLine, ...]
     audit: str
     """What the conformance and privacy suite said; empty where it was not asked."""
+    catalogued: bool = True
+    """False: somebody's own algorithm, which the page is about."""
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ function textWidth(text, size = 12) {
   return ruler.measureText(text).width;
 }
 
-const colourOf = (who) => (isBaseline(who) ? colours().baseline : PALETTE[data.ranks[who] % PALETTE.length]);
+const colourOf = (who) => (isBaseline(who) ? colours().baseline : isOwn(who) ? colours().other : PALETTE[data.ranks[who] % PALETTE.length]);
 const dashOf = (who) => (isBaseline(who) ? (data.algorithmOf[who] === "Uniform" ? DASHES[2] : DASHES[1]) : DASHES[Math.floor(data.ranks[who] / PALETTE.length) % DASHES.length]);
 
 function power(exponent) {

@@ -45,7 +45,7 @@ function explorer() {
     const fitting = data.examples.filter((each) => each.shape.length === view.chosen.dimensions);
     const example = named(state.show) || fitting.find((each) => TELLING.includes(each.name)) || fitting[0] || data.examples[0];
     const algorithms = [...new Set(example.estimates.map((each) => each.algorithm))];
-    const by = algorithms.includes(state.by) ? state.by : algorithms.includes("DAWA") ? "DAWA" : algorithms[0];
+    const by = algorithms.includes(state.by) ? state.by : data.cardOf.get(algorithms[0])?.catalogued && algorithms.includes("DAWA") ? "DAWA" : algorithms[0];
     const epsilons = example.estimates.filter((each) => each.algorithm === by).map((each) => each.epsilon);
     const eps = epsilons.find((each) => String(each) === state.eps) ?? epsilons.find((each) => each === 0.1) ?? epsilons[0];
     const estimate = example.estimates.find((each) => each.algorithm === by && each.epsilon === eps);

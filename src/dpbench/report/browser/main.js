@@ -11,6 +11,9 @@ const SECTIONS = [
   ["dataset", "Error by dataset", [
     { key: "dataset", title: "Error over the lowest on the same dataset", make: errorByDataset, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}: 1.0 is the best there; framed: competitive. The paper's Figures 2a and 2b.` },
   ]],
+  ["people", "Errors in people", [
+    { key: "people", title: "By how many people an answer is off", make: inPeople, about: () => `${chosenWords()}: root mean squared error of one query${view.measure === "mean" ? "" : " in a bad run (95th percentile)"}, mean over datasets; the darker, the larger a part of all records. What a scaled error means to who publishes a table.` },
+  ]],
   ["domain", "Error by domain size", [
     { key: "domain", title: "Error against the number of cells", make: errorByDomain, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, ${view.dataset === undefined ? "mean over datasets" : nameOf("dataset", view.dataset)}. The paper's Figure 2c.` },
   ]],
@@ -71,7 +74,19 @@ function headline() {
   const ends = scale.length > 1 ? `${most(scale[0])}; ${most(scale[scale.length - 1])}` : most(scale[0]);
   const safest = regretLines(-1).filter((line) => !line.missing).sort((a, b) => a.value - b.value)[0];
   const regret = safest ? ` Used everywhere, ${algorithmName(safest.who)} costs least: ${number(safest.value)} times the best on average.` : "";
-  return `${ends[0].toUpperCase()}${ends.slice(1)}.${regret}`;
+  return `${ends[0].toUpperCase()}${ends.slice(1)}.${regret}${newcomers()}`;
+}
+
+/** What is said first of somebody's own algorithms. */
+function newcomers() {
+  const ranked = regretLines(-1).filter((line) => !line.missing).sort((a, b) => a.value - b.value);
+  const own = distinct(view.rows, "algorithm").filter(isOwn).slice(0, 3);
+  return own.map((who) => {
+    const here = view.rows.filter((i) => column.algorithm[i] === who);
+    const rank = ranked.findIndex((line) => line.who === who);
+    const regret = rank < 0 ? "" : `; used everywhere it costs ${number(ranked[rank].value)} times the best, rank ${rank + 1} of ${ranked.length}`;
+    return ` ${algorithmName(who)} is competitive in ${here.filter(competitive).length} of ${here.length} settings${regret}.`;
+  }).join("");
 }
 
 function build() {

@@ -30,7 +30,7 @@ function winners(width) {
     const who = column.algorithm[best];
     table.push([nameOf("dataset", dataset), nameOf("scale", scale), algorithmName(who), view.value[best], rivals.map((i) => algorithmName(column.algorithm[i])).join(", ")]);
     return {
-      text: algorithmName(who) + (rivals.length ? ` +${rivals.length}` : ""), colour: colourOf(who), opacity: 0.3,
+      text: algorithmName(who) + (rivals.length ? (width < 480 ? "+" : ` +${rivals.length}`) : ""), colour: colourOf(who), opacity: 0.3,
       tip: `${settingWords(best)}\nnot told apart from it: ${rivals.map((i) => algorithmName(column.algorithm[i])).join(", ") || "nobody"}`,
     };
   }));
@@ -56,7 +56,7 @@ function competitiveTable(width) {
     tip: `${algorithmName(who)}: competitive on ${count} of ${total[k]} datasets at scale ${scaleWords(nameOf("scale", view.options.scale[k]))}`,
   })));
   const names = view.options.scale.map((scale) => scaleWords(nameOf("scale", scale)));
-  const chart = cellChart({ width, rows: order.map(algorithmName), columns: names, cells, corner: "scale", label: `Datasets on which each algorithm is competitive, ${chosenWords()}` });
+  const chart = cellChart({ width, rows: order.map(algorithmName), own: order.map(isOwn), columns: names, cells, corner: "scale", label: `Datasets on which each algorithm is competitive, ${chosenWords()}` });
   const rows = order.map((who) => [algorithmName(who), ...counts.get(who)]);
   return { chart, table: { columns: ["algorithm", ...view.options.scale.map((scale) => `scale ${nameOf("scale", scale)}`)], rows } };
 }
@@ -71,7 +71,7 @@ function errorByScale(width) {
       const wins = own.filter(competitive).length;
       table.push([algorithmName(who), nameOf("scale", scale), own.length, mean, Math.min(...own.map((i) => view.value[i])), Math.max(...own.map((i) => view.value[i])), wins]);
       return {
-        name: algorithmName(who), who, mean, strong: false, dots: own.map((i) => ({ value: view.value[i], text: settingWords(i), strong: competitive(i) })),
+        name: algorithmName(who), who, mean, dots: own.map((i) => ({ value: view.value[i], text: settingWords(i), strong: competitive(i) })),
         meanText: `${algorithmName(who)}, scale ${scaleWords(nameOf("scale", scale))}\nmean over ${own.length} datasets ${number(mean)}\ncompetitive on ${wins}`,
       };
     });
@@ -99,7 +99,7 @@ function errorByDataset(width) {
     const ratio = view.value[i] / best.get(set);
     return { text: ratio < 9.95 ? ratio.toFixed(1) : ratio < 1e4 ? ratio.toFixed(0) : ratio.toExponential(0).replace("e+", "e"), colour: ink.dependent, opacity: Math.min(0.72, 0.04 + 0.3 * Math.log10(ratio)), strong: competitive(i), tip: `${settingWords(i)}\n${number(ratio)} times the lowest there` };
   }));
-  const chart = cellChart({ width, rows: algorithms.map(algorithmName), columns: sets.map((set) => nameOf("dataset", set)), cells, least: 34, label: `Error by dataset at scale ${nameOf("scale", view.scale)}, ${chosenWords()}` });
+  const chart = cellChart({ width, rows: algorithms.map(algorithmName), own: algorithms.map(isOwn), columns: sets.map((set) => nameOf("dataset", set)), cells, least: 34, label: `Error by dataset at scale ${nameOf("scale", view.scale)}, ${chosenWords()}` });
   const rows = here.map((i) => [algorithmName(column.algorithm[i]), datasetName(i), view.value[i], plain(Math.log10(view.value[i])), column.deviation[i], column.p95[i], competitive(i) ? "yes" : "no"]);
   return { chart, table: { columns: ["algorithm", "dataset", errorWords(), "log10", "deviation", "95th percentile", "competitive"], rows } };
 }
@@ -150,9 +150,37 @@ function regretByScale(width) {
     const line = lines.get(who);
     return line ? { text: number(line.value), colour: ink.dependent, opacity: Math.min(0.72, 0.04 + 0.3 * Math.log10(line.value)), tip: `${algorithmName(who)}, scale ${scaleWords(nameOf("scale", view.options.scale[k]))}: regret ${number(line.value)}` } : null;
   }));
-  const chart = cellChart({ width, rows: order.map(algorithmName), columns: view.options.scale.map((scale) => scaleWords(nameOf("scale", scale))), cells, corner: "scale", label: `Regret by scale, ${chosenWords()}` });
+  const chart = cellChart({ width, rows: order.map(algorithmName), own: order.map(isOwn), columns: view.options.scale.map((scale) => scaleWords(nameOf("scale", scale))), cells, corner: "scale", label: `Regret by scale, ${chosenWords()}` });
   return { chart, table: { columns: ["algorithm", ...view.options.scale.map((scale) => `scale ${nameOf("scale", scale)}`)], rows: order.map((who) => [algorithmName(who), ...at.map((lines) => lines.get(who)?.value ?? "")]) } };
 }
+
+/** What an error means to who publishes a table: the root mean squared error of a query, in records. */
+function inPeople(width) {
+  if (view.loss !== "l2") return { nothing: "Errors in people are of the L2 error; choose the loss L2." };
+  const here = view.rows.filter((i) => column.queries[i] > 0 && Number.isFinite(view.value[i]));
+  if (!here.length) return { nothing: "The number of queries of this workload is not known." };
+  const share = (i, values) => values[i] * Math.sqrt(column.queries[i]);
+  const at = grouped(here, (i) => `${column.algorithm[i]} ${column.scale[i]}`);
+  const whole = (who) => geometric(view.options.scale.filter((scale) => at.has(`${who} ${scale}`)).map((scale) => average(at.get(`${who} ${scale}`).map((i) => share(i, view.value)))));
+  const order = [...new Set(here.map((i) => column.algorithm[i]))].sort((a, b) => whole(a) - whole(b));
+  const ink = colours();
+  const table = [];
+  const cells = order.map((who) => view.options.scale.map((each) => {
+    const own = at.get(`${who} ${each}`);
+    if (!own) return null;
+    const scale = nameOf("scale", each);
+    const [shown, mean, bad] = [view.value, column.mean, column.p95].map((values) => average(own.map((i) => share(i, values))));
+    table.push([algorithmName(who), scale, own.length, mean * scale, 100 * mean, bad * scale, 100 * bad]);
+    return {
+      text: people(shown * scale), colour: ink.dependent, opacity: Math.max(0.03, Math.min(0.72, 0.75 + 0.22 * Math.log10(shown))),
+      tip: `${algorithmName(who)}, ${scale.toLocaleString("en")} records, mean over ${own.length} datasets\na typical answer is off by ${people(mean * scale)} people, ${number(100 * mean, 2)} % of all\nin a bad run (95th percentile) by ${people(bad * scale)}, ${number(100 * bad, 2)} %`,
+    };
+  }));
+  const chart = cellChart({ width, rows: order.map(algorithmName), own: order.map(isOwn), columns: view.options.scale.map((each) => scaleWords(nameOf("scale", each))), cells, corner: "records", label: `Error of an answer in people, ${chosenWords()}` });
+  return { chart, table: { columns: ["algorithm", "records", "datasets", "off by, people", "% of all", "in a bad run, people", "% of all in a bad run"], rows: table } };
+}
+
+const people = (count) => (count < 9.95 ? count.toFixed(1) : count < 1e6 ? Math.round(Number(count.toPrecision(3))).toLocaleString("en") : `${number(count / 1e6, 3)} M`);
 
 /** Root mean squared bias against the deviation of an answer, in records. */
 function biasAndVariance(width) {
@@ -172,7 +200,7 @@ function biasAndVariance(width) {
     { text: number(row.spread), tip: `${row.name}: deviation ${number(row.spread)} records a query` },
     { text: `${Math.round(100 * Math.max(0, row.share))} %`, colour: ink.dependent, opacity: 0.05 + 0.6 * Math.max(0, row.share), tip: `${row.name}: ${(100 * row.share).toFixed(1)} % of the squared error is bias` },
   ]);
-  const chart = cellChart({ width: Math.min(width, 620), rows: rows.map((row) => row.name), columns: ["bias", "deviation", "share of bias"], cells, least: 96, label: `Bias and variance at scale ${nameOf("scale", view.scale)}` });
+  const chart = cellChart({ width: Math.min(width, 620), rows: rows.map((row) => row.name), own: rows.map((row) => isOwn(row.who)), columns: ["bias", "deviation", "share of bias"], cells, least: 96, label: `Bias and variance at scale ${nameOf("scale", view.scale)}` });
   return { chart, table: { columns: ["algorithm", "datasets", "bias in records", "deviation in records", "share of bias"], rows: table } };
 }
 
