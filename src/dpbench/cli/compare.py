@@ -136,12 +136,11 @@ def _run(plan: Plan, chosen: argparse.Namespace) -> tuple[Results, int]:
 
 
 def _print(comparison: Comparison, *, latex: bool) -> None:
-    from dpbench.paper.newcomer import latex as as_latex
-    from dpbench.paper.newcomer import markdown
+    from dpbench.report.comparison import comparison_latex, comparison_markdown
 
     write = sys.stdout.write
     write(comparison.sentence + "\n\n")
-    write((as_latex if latex else markdown)(comparison) + "\n")
+    write((comparison_latex if latex else comparison_markdown)(comparison) + "\n")
     ranked = sorted(comparison.regrets.items(), key=lambda each: each[1])
     write("regret: " + ", ".join(f"{name} {value:.2f}" for name, value in ranked) + "\n")
     differs = ", ".join(f"{name} {number}" for name, number in comparison.different.items())

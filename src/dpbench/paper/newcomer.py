@@ -140,26 +140,3 @@ def _rows(both: Results, name: str, names: dict[str, str], others: Collection[st
             )
         )
     return tuple(sorted(rows, key=lambda row: (row.domain.count("x"), len(row.domain), row.domain, row.scale)))
-
-
-HEADINGS = ("domain", "scale", "competitive", "most competitive other", "error / Identity", "error / Uniform")
-
-
-def cells(row: ScaleRow) -> list[str]:
-    """A row as it is printed."""
-    ratios = ["-" if value != value else f"{value:.3g}" for value in (row.over_identity, row.over_uniform)]  # noqa: PLR0124
-    return [row.domain, f"{row.scale:.0e}", f"{row.competitive} of {row.datasets}", row.best, *ratios]
-
-
-def markdown(comparison: Comparison) -> str:
-    """The table for a paper in Markdown."""
-    lines = ["| " + " | ".join(each) + " |" for each in (HEADINGS, *(cells(row) for row in comparison.rows))]
-    return "\n".join([lines[0], "|---" * len(HEADINGS) + "|", *lines[1:]]) + "\n"
-
-
-def latex(comparison: Comparison) -> str:
-    """The table for a paper in LaTeX."""
-    lines = [" & ".join(each) + r" \\" for each in (HEADINGS, *(cells(row) for row in comparison.rows))]
-    columns = "l" + "r" * (len(HEADINGS) - 1)
-    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline",
-                      r"\end{tabular}"]) + "\n"  # fmt: skip
