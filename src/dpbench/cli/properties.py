@@ -28,7 +28,9 @@ def add_parser(subparsers: Subparsers) -> None:
         _ABOUT,
         "dpbench properties DAWA SF\n  dpbench properties mine.py:Mine --json",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME|FILE.py:Class", help="which algorithms (all, in both forms)")
+    parser.add_argument(
+        "algorithms", nargs="*", metavar="NAME|FILE.py:Class", help="which algorithms (all, in both forms)"
+    )
     parser.add_argument("--variant", choices=("private", "published"), default="private", help="form of those named")
     parser.add_argument("--json", action="store_true", help="write JSON")
     parser.set_defaults(run=run_properties)
@@ -40,7 +42,7 @@ def run_properties(chosen: argparse.Namespace) -> int:
     from dpbench.plugins import find
     from dpbench.properties import as_row, measured_catalogue, measured_properties
 
-    named = [measured_properties(find(name), chosen.variant) for name in chosen.names]
+    named = [measured_properties(find(name), chosen.variant) for name in chosen.algorithms]
     found = named or measured_catalogue()
     if chosen.json:
         sys.stdout.write(json.dumps([as_row(each) for each in found], indent=1) + "\n")
