@@ -21,14 +21,17 @@ def add_parser(subparsers: Subparsers) -> None:
         subparsers,
         "report",
         "one offline page: who wins where",
-        "Write one self-contained HTML file that shows a store or a summary: who wins where, error by scale, dataset\n"
-        "and domain, regret, bias, time, the price of privacy, cards, and public histograms to ask ranges of.\n"
-        "It loads nothing from any network.",
-        "dpbench report dpbench-store/demo --out page\n"
+        "Write one self-contained HTML file that shows a store, a summary, or the study that comes with the package: who\n"
+        "wins where, error by scale, dataset and domain, errors in people, regret, bias, time, the price of privacy,\n"
+        "cards, and public histograms to ask ranges of. It loads nothing from any network.",
+        "dpbench report --out page\n"
+        "  dpbench report dpbench-store/demo --out page\n"
         "  dpbench report results --with mine.py:Mine --out page\n"
         "  dpbench report published.parquet --private private.parquet --out page",
     )
-    parser.add_argument("results", metavar="STORE|SUMMARY.parquet", help="results to show")
+    parser.add_argument(
+        "results", nargs="?", metavar="STORE|SUMMARY.parquet", help="results to show (the study of this package)"
+    )
     parser.add_argument(
         "--private", metavar="STORE|SUMMARY.parquet", help="private forms from here, beside the published ones"
     )
@@ -52,15 +55,29 @@ def run_report(chosen: argparse.Namespace) -> int:
     from dpbench.gallery import make_page
     from dpbench.plugins import find
 
+    results, private, title = _shown(chosen)
     added = [find(name) for name in chosen.added]
-    path = make_page(
-        chosen.results, chosen.out, private=chosen.private, added=added, audit=chosen.audit, title=chosen.title
-    )
+    path = make_page(results, chosen.out, private=private, added=added, audit=chosen.audit, title=title)
     if chosen.json:
         sys.stdout.write(json.dumps({"page": str(path), "bytes": path.stat().st_size}) + "\n")
     else:
         sys.stdout.write(f"{page_line(path)}\n")
     return 0
+
+
+def _shown(chosen: argparse.Namespace) -> tuple[str | Path, str | Path | None, str | None]:
+    """Results, private ones to stand beside them, and a title; those of the package where none are named."""
+    from dpbench.errors import InvalidInput
+    from dpbench.paper.study import shipped_file
+
+    if chosen.results is not None:
+        return chosen.results, chosen.private, chosen.title
+    if chosen.private:
+        raise InvalidInput("--private stands beside published results; name those first")
+    found = [path for path in map(shipped_file, ("published", "private")) if path.is_file()]
+    if not found:
+        raise InvalidInput("this installation has no study in it; name a store or a summary")
+    return found[0], found[1] if len(found) == 2 else None, chosen.title or "DPBench: the paper's study, measured again"
 
 
 def page_line(path: Path) -> str:

@@ -2,7 +2,7 @@
 
 const SECTIONS = [
   ["wins", "Who wins where", [
-    { key: "winners", title: "Lowest error by dataset and scale", make: winners, about: () => `${chosenWords()}. “+2”: two more algorithms cannot be told from the best (unpaired t-test, Bonferroni-corrected).` },
+    { key: "winners", title: "Lowest error by dataset and scale", make: winners, about: () => `${chosenWords()}. “+2” (“+” where there is little room): two more algorithms cannot be told from the best (unpaired t-test, Bonferroni-corrected).` },
     { key: "competitive", title: "Datasets on which each algorithm is competitive", make: competitiveTable, about: "Lowest error, or not significantly above it. The paper's Table 3." },
   ]],
   ["scale", "Error against scale", [

@@ -22,6 +22,7 @@ function winners(width) {
   const rows = view.options.dataset.filter((each) => view.dataset === undefined || each === view.dataset);
   const found = places();
   const table = [];
+  const narrow = width < 90 + 75 * view.options.scale.length;
   const cells = rows.map((dataset) => view.options.scale.map((scale) => {
     const here = found.get(`${dataset} ${scale}`) || [];
     const best = here.find(isBest);
@@ -30,11 +31,11 @@ function winners(width) {
     const who = column.algorithm[best];
     table.push([nameOf("dataset", dataset), nameOf("scale", scale), algorithmName(who), view.value[best], rivals.map((i) => algorithmName(column.algorithm[i])).join(", ")]);
     return {
-      text: algorithmName(who) + (rivals.length ? (width < 480 ? "+" : ` +${rivals.length}`) : ""), colour: colourOf(who), opacity: 0.3,
+      text: algorithmName(who) + (rivals.length ? (narrow ? "+" : ` +${rivals.length}`) : ""), colour: colourOf(who), opacity: 0.3,
       tip: `${settingWords(best)}\nnot told apart from it: ${rivals.map((i) => algorithmName(column.algorithm[i])).join(", ") || "nobody"}`,
     };
   }));
-  const chart = cellChart({ width, rows: rows.map((each) => nameOf("dataset", each)), columns: view.options.scale.map((each) => scaleWords(nameOf("scale", each))), cells, corner: "scale", label: `Best algorithm by dataset and scale, ${chosenWords()}`, least: 72 });
+  const chart = cellChart({ width, rows: rows.map((each) => nameOf("dataset", each)), columns: view.options.scale.map((each) => scaleWords(nameOf("scale", each))), cells, corner: "scale", label: `Best algorithm by dataset and scale, ${chosenWords()}`, least: narrow ? 46 : 72 });
   return { chart, table: { columns: ["dataset", "scale", "best", "error", "also competitive"], rows: table } };
 }
 
