@@ -13,6 +13,8 @@ from dpbench.interpreting.competitive import compare
 from dpbench.results import Place, Results
 
 ALPHA = 0.05
+NAMED = 6
+"""Domains and scales that a sentence has room for."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +58,15 @@ class Comparison:
     def sentence(self) -> str:
         """The sentence for a paper."""
         lowest = min(self.regrets, key=self.regrets.__getitem__)
-        lost = [f"{row.domain} at {row.scale:.0e}" for row in self.loses]
-        where = (
-            f"it does not beat a baseline on average at {', '.join(lost)}" if lost else "it beats both baselines on "
+        lost = [f"{row.domain} at {row.scale:,}" for row in self.loses]
+        told = ", ".join(lost) if len(lost) <= NAMED else f"{len(lost)} of {len(self.rows)} domains and scales"
+        baselines = (
+            f"does not beat a baseline on average at {told}" if lost else "beats both baselines on average everywhere"
         )
         return (
             f"{self.name} is competitive in {self.competitive} of {self.settings} settings (unpaired t-test, "
             f"alpha = 0.05, Bonferroni-corrected) with a regret of {self.regret:.2f}, rank {self.rank} of "
-            f"{len(self.regrets)} (lowest: {lowest}, {self.regrets[lowest]:.2f}); "
-            + where
-            + ("" if lost else "average everywhere")
-            + "."
+            f"{len(self.regrets)} (lowest: {lowest}, {self.regrets[lowest]:.2f}); it {baselines}."
         )
 
 

@@ -16,7 +16,7 @@ HEADINGS = ("domain", "scale", "competitive", "most competitive other", "error /
 
 def _cells(row: ScaleRow) -> list[str]:
     ratios = ["-" if np.isnan(value) else f"{value:.3g}" for value in (row.over_identity, row.over_uniform)]
-    return [row.domain, f"{row.scale:g}", f"{row.competitive} of {row.datasets}", row.best, *ratios]
+    return [row.domain, f"{row.scale:,}", f"{row.competitive} of {row.datasets}", row.best, *ratios]
 
 
 def comparison_markdown(comparison: Comparison) -> str:
