@@ -217,6 +217,19 @@ def test_the_keyboard_reads_a_chart(browser, shown):
     assert value(browser, "document.getElementById('tip').hidden")
 
 
+def test_the_keyboard_follows_a_name(browser, shown):
+    """Enter on a name marks it and leaves the reader where they were; once more forgets it."""
+    browser.open(shown[0])
+    browser.run("document.querySelector('#figure-scale .plot svg').focus()")
+    while value(browser, "document.getElementById('tip').textContent") != "Hb":
+        browser.key("ArrowRight")
+    browser.key("Enter")
+    assert value(browser, "location.hash") == "#mark=Hb"
+    assert value(browser, "document.activeElement.closest('figure').id") == "figure-scale"
+    browser.key("Enter")
+    assert value(browser, "location.hash") == ""
+
+
 @pytest.mark.parametrize("width", [390, 900, 1400])
 @pytest.mark.parametrize("dark", [False, True])
 def test_it_fits_every_width_in_light_and_dark(browser, shown, width, dark):

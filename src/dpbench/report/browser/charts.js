@@ -148,6 +148,33 @@ function cellChart({ width, rows, columns, cells, label, corner = "", least = 46
   return root;
 }
 
+/** Bars of two parts: bias and variance. rows: [{ name, who, share, bias, spread, tip }] */
+function shareChart({ width, rows, label }) {
+  const ink = colours();
+  const gutter = Math.min(Math.max(...rows.map((row) => textWidth(row.name, 13)), 40) + 14, width * 0.3);
+  const [step, head] = [22, 26];
+  const numbers = width > 520 ? 62 : 50; // room for a number, twice, beside the bars
+  const across = width - gutter - 2 * numbers - 24;
+  const root = drawing(width, head + rows.length * step + 6, label);
+  const heading = (x, text, colour) => root.append(shape("text", { x, y: 15, "font-size": 11, "font-weight": 600, fill: colour }, text));
+  heading(gutter, width > 520 ? "bias (left) and variance, shares of the squared error" : "bias | variance", ink.quiet);
+  heading(gutter + across + 12, "bias", ink.dependent);
+  heading(gutter + across + 12 + numbers, "deviation", ink.independent);
+  rows.forEach((row, k) => {
+    const y = head + k * step;
+    const share = Math.max(0, Math.min(1, row.share));
+    const group = shape("g", { opacity: view.marked.size > 0 && !view.marked.has(row.name) ? 0.3 : 1, "data-name": row.name });
+    const name = shape("text", { x: gutter - 8, y: y + 15, "text-anchor": "end", fill: ink.text, class: "pick", cursor: "pointer", "font-weight": isOwn(row.who) || view.marked.has(row.name) ? 700 : 400 }, shortened(row.name, gutter - 10));
+    name.addEventListener("click", () => toggleMark(row.name));
+    group.append(tip(name, row.name));
+    group.append(tip(shape("rect", { x: gutter, y: y + 2, width: across, height: step - 5, fill: ink.independent, "fill-opacity": 0.3, rx: 2 }), row.tip));
+    if (share > 0) group.append(tip(shape("rect", { x: gutter, y: y + 2, width: share * across, height: step - 5, fill: ink.dependent, "fill-opacity": 0.85, rx: 2 }), row.tip));
+    [row.bias, row.spread].forEach((value, at) => group.append(shape("text", { x: gutter + across + 12 + at * numbers, y: y + 15, fill: ink.text, "font-size": 11.5 }, number(value))));
+    root.append(group);
+  });
+  return root;
+}
+
 /** Lines over steps of equal width, values on a logarithmic axis. series: [{ name, who, points: [{ at, value, text }] }] */
 function lineChart({ width, steps, series, label, unit, below }) {
   const ink = colours();
@@ -176,7 +203,7 @@ function lineChart({ width, steps, series, label, unit, below }) {
     for (const point of line.points) group.append(tip(shape("circle", { cx: x(point.at), cy: y(point.value), r: 4, fill: colour }), point.text));
     const last = line.points[line.points.length - 1];
     group.append(shape("path", { d: `M${x(last.at) + 5} ${y(last.value)}L${width - right + 6} ${places[k]}`, stroke: colour, "stroke-width": 0.8, fill: "none" }));
-    const name = shape("text", { x: width - right + 9, y: places[k] + 4, fill: ink.text, "font-weight": isOwn(line.who) ? 700 : 400, cursor: "pointer" }, shortened(line.name, right - 10));
+    const name = shape("text", { x: width - right + 9, y: places[k] + 4, fill: ink.text, "font-weight": isOwn(line.who) ? 700 : 400, class: "pick", cursor: "pointer" }, shortened(line.name, right - 10));
     name.addEventListener("click", () => toggleMark(line.name));
     group.append(tip(name, line.name));
     root.append(group);

@@ -102,12 +102,21 @@ function followPointer() {
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
 }
 
-/** Arrow keys read a focused chart mark by mark. */
+/** Arrow keys read a focused chart mark by mark; Enter follows the name that was read. */
 function walk(event) {
-  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-  if (!step) return;
   const marks = [...event.currentTarget.querySelectorAll("[data-tip]")];
-  if (!marks.length) return;
+  if (event.key === "Enter") {
+    const figure = event.currentTarget.closest("figure");
+    const { at: last } = event.currentTarget.dataset;
+    if (!marks[last]?.matches(".pick")) return;
+    marks[last].dispatchEvent(new MouseEvent("click"));
+    const redrawn = figure.querySelector(".plot svg");
+    redrawn.dataset.at = last;
+    redrawn.focus();
+    return;
+  }
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (!step || !marks.length) return;
   event.preventDefault();
   const at = Number(event.currentTarget.dataset.at ?? (step > 0 ? -1 : 0));
   const next = (at + step + marks.length) % marks.length;

@@ -22,13 +22,24 @@ const SECTIONS = [
     { key: "regret-scale", title: "Regret by scale", make: regretByScale, about: "The same at each scale by itself; 1 would be the best on every dataset." },
   ]],
   ["bias", "Bias against variance", [
-    { key: "bias", title: "Where the error comes from", make: biasAndVariance, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, of a query's answer, in records, corrected for the number of trials; the share is of the squared error. More budget lowers variance; bias need not follow.` },
+    { key: "bias", title: "Where the error comes from", make: biasAndVariance, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, of a query's answer: shares of the squared error, mean over datasets, and both in records, corrected for the number of trials. More budget lowers variance; bias need not follow.` },
   ]],
   ["time", "Time per trial", [{ key: "time", title: "Time in the algorithm", make: timePerTrial, about: () => `${chosenWords()}; dots are datasets and scales, the diamond is their median. On the machine that made these results, beside whatever else it did.` }]],
   ["price", "The price of privacy", [{ key: "price", title: "Private over published error", make: priceOfPrivacy, about: "Geometric mean over datasets. Above 1: a really private form costs that much; below 1: it is better than what was published. Where both forms are the same code, what differs from 1 is chance." }]],
 ];
 
 let frames = [];
+
+/** Mark the section that is being read in the contents. */
+function followSections() {
+  const links = new Map([...document.querySelectorAll("#contents a")].map((link) => [link.hash.slice(1), link]));
+  const mark = () => {
+    const read = [...document.querySelectorAll("main > section")].filter((each) => each.getBoundingClientRect().top < 160).at(-1)?.id ?? SECTIONS[0][0];
+    for (const [id, link] of links) if (id === read) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
+  };
+  addEventListener("scroll", mark, { passive: true });
+  mark();
+}
 
 function facetSelect(name, words, options, current, text) {
   const select = element("select", { id: `filter-${name}`, name }, ...options.map(([value, shown]) => element("option", { value }, shown)));
@@ -72,8 +83,10 @@ function headline() {
   };
   const { scale } = view.options;
   const ends = scale.length > 1 ? `${most(scale[0])}; ${most(scale[scale.length - 1])}` : most(scale[0]);
-  const safest = regretLines(-1).filter((line) => !line.missing).sort((a, b) => a.value - b.value)[0];
-  const regret = safest ? ` Used everywhere, ${algorithmName(safest.who)} costs least: ${number(safest.value)} times the best on average.` : "";
+  const lines = regretLines(-1);
+  const whole = lines.filter((line) => !line.missing).sort((a, b) => a.value - b.value);
+  const [safest] = whole;
+  const regret = 2 * whole.length >= lines.length && safest ? ` Used everywhere, ${algorithmName(safest.who)} costs least: ${number(safest.value)} times the best on average.` : "";
   return `${ends[0].toUpperCase()}${ends.slice(1)}.${regret}${newcomers()}`;
 }
 
@@ -171,6 +184,7 @@ async function start() {
   drawHead();
   redraw();
   followPointer();
+  followSections();
   document.getElementById("theme").addEventListener("click", () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); redraw(); });
   document.getElementById("filters").addEventListener("submit", (event) => event.preventDefault());
   prefersDark.addEventListener("change", (event) => { setTheme(event.matches ? "dark" : "light"); redraw(); });

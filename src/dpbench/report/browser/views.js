@@ -188,7 +188,6 @@ function biasAndVariance(width) {
   const here = view.rows.filter((i) => column.scale[i] === view.scale && Number.isFinite(column.bias[i] + column.variance[i]));
   if (!here.length) return { nothing: "Bias and variance need several trials on each data vector." };
   const table = [];
-  const ink = colours();
   const rows = [...grouped(here, (i) => column.algorithm[i])].map(([who, own]) => {
     const bias = Math.sqrt(Math.max(average(own.map((i) => column.bias[i])), 0));
     const spread = Math.sqrt(average(own.map((i) => column.variance[i])));
@@ -196,12 +195,8 @@ function biasAndVariance(width) {
     table.push([algorithmName(who), own.length, bias, spread, share]);
     return { name: algorithmName(who), who, bias, spread, share };
   }).sort((a, b) => b.share - a.share);
-  const cells = rows.map((row) => [
-    { text: number(row.bias), tip: `${row.name}: bias ${number(row.bias)} records a query` },
-    { text: number(row.spread), tip: `${row.name}: deviation ${number(row.spread)} records a query` },
-    { text: `${Math.round(100 * Math.max(0, row.share))} %`, colour: ink.dependent, opacity: 0.05 + 0.6 * Math.max(0, row.share), tip: `${row.name}: ${(100 * row.share).toFixed(1)} % of the squared error is bias` },
-  ]);
-  const chart = cellChart({ width: Math.min(width, 620), rows: rows.map((row) => row.name), own: rows.map((row) => isOwn(row.who)), columns: ["bias", "deviation", "share of bias"], cells, least: 96, label: `Bias and variance at scale ${nameOf("scale", view.scale)}` });
+  const bars = rows.map((row) => ({ ...row, tip: `${row.name}: ${(100 * row.share).toFixed(1)} % of the squared error is bias, mean over datasets\nbias ${number(row.bias)} records a query, deviation ${number(row.spread)}` }));
+  const chart = shareChart({ width: Math.min(width, 900), rows: bars, label: `Bias and variance at scale ${nameOf("scale", view.scale)}` });
   return { chart, table: { columns: ["algorithm", "datasets", "bias in records", "deviation in records", "share of bias"], rows: table } };
 }
 
@@ -242,7 +237,7 @@ function priceOfPrivacy(width) {
   const cell = (each, values, where) => {
     if (!values?.length) return null;
     const ratio = geometric(values);
-    return { text: ratio < 100 ? ratio.toFixed(2) : number(ratio), colour: ratio > 1 ? ink.worse : ink.better, opacity: Math.min(0.7, 0.03 + 0.65 * Math.abs(Math.log10(ratio))), tip: `${algorithmName(each)}, ${where}: private error is ${number(ratio)} times the published one (${values.length} datasets)` };
+    return { text: ratio < 0.1 || ratio >= 100 ? number(ratio, 2) : ratio.toFixed(2), colour: ratio > 1 ? ink.worse : ink.better, opacity: Math.min(0.7, 0.03 + 0.65 * Math.abs(Math.log10(ratio))), tip: `${algorithmName(each)}, ${where}: private error is ${number(ratio)} times the published one (${values.length} datasets)` };
   };
   const cells = who.map((each) => view.options.scale.map((scale) => cell(each, ratios.get(`${each} ${scale}`), `scale ${scaleWords(nameOf("scale", scale))}`)));
   const chart = cellChart({ width, rows: who.map(algorithmName), columns: view.options.scale.map((scale) => scaleWords(nameOf("scale", scale))), cells, corner: "scale", label: `Price of privacy, ${chosenWords()}` });
