@@ -1,6 +1,7 @@
 """``dpbench report`` and ``dpbench figures`` from the shell."""
 
 import json
+from importlib import import_module
 
 import pytest
 
@@ -19,7 +20,7 @@ def store(tmp_path):
 def test_report_writes_one_page_and_names_it(store, tmp_path, capsys, monkeypatch):
     """One file, without any copy of a histogram at hand; private forms are refused where there are none."""
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
-    monkeypatch.setattr("dpbench.gallery.make.examples", lambda added: ())
+    monkeypatch.setattr("dpbench.gallery.make.examples", lambda **given: ())
     assert main(["report", store, "--out", str(tmp_path / "page"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [path.name for path in (tmp_path / "page").iterdir()] == ["index.html"]
@@ -74,6 +75,26 @@ def test_an_algorithm_of_ones_own_is_told_like_the_others(tmp_path, monkeypatch)
     for example in made.examples:
         assert example.estimates[0].algorithm == "Mine"
         assert "Bad" not in {each.algorithm for each in example.estimates}
+
+
+def test_shapes_of_a_study_are_told_of(tmp_path, monkeypatch):
+    """A card and an example for each, only for those that the results have."""
+    from dpbench.gallery import gallery_for
+
+    monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
+    monkeypatch.setattr(import_module("dpbench.gallery.examples"), "locate", lambda dataset: None)
+    made = gallery_for(names={"ridge", "bimodal", "MEDCOST", "mine.csv"})
+    assert [each.name for each in made.datasets if not each.domain] == ["bimodal", "ridge"]
+    assert [each.name for each in made.examples] == ["bimodal", "ridge"]
+
+
+def test_the_study_of_the_package_is_shown_where_none_is_named(tmp_path, capsys, monkeypatch):
+    """Without results the page is that of the paper's study; private ones alone are refused."""
+    monkeypatch.setattr("dpbench.gallery.make.gallery_for", lambda **given: None)
+    assert main(["report", "--out", str(tmp_path / "page")]) == 0
+    assert "the paper's study" in (tmp_path / "page" / "index.html").read_text()[:3000].replace("&#x27;", "'")
+    assert main(["report", "--private", "x.parquet", "--out", str(tmp_path / "page")]) == 2
+    assert "name those first" in capsys.readouterr().err
 
 
 def test_tables_need_no_drawing_library(store, tmp_path, capsys):

@@ -79,8 +79,9 @@ def _page(both: Results, comparison: Comparison, chosen: argparse.Namespace) -> 
     from dpbench.plugins import find
     from dpbench.report import page
 
-    title = f"DPBench: {comparison.name} among the others"
-    return page(both, chosen.page, gallery=gallery_for(added=[find(chosen.algorithm)]), title=title)
+    names = set(both.columns["dataset"].tolist())
+    gallery = gallery_for(added=[find(chosen.algorithm)], names=names)
+    return page(both, chosen.page, gallery=gallery, title=f"DPBench: {comparison.name} among the others")
 
 
 def _chosen(results: Results, chosen: argparse.Namespace) -> Results:

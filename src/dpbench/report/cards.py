@@ -50,6 +50,7 @@ class DatasetCard:
 
     name: str
     domain: str
+    """Empty for a shape, which exists on every domain."""
     scale: int
     percent_zero: float
     about: str

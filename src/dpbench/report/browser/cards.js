@@ -83,8 +83,8 @@ function datasetCard(card) {
   return element("article", { class: "card" }, element("h3", {}, card.name),
     example ? smallPicture(example) : element("p", { class: "source" }, "No local copy when this page was made: no picture."),
     element("p", {}, `${card.about}. Origin: ${card.origin}.`),
-    element("p", { class: "source" }, `${card.domain} cells, ${card.scale.toLocaleString("en")} records, ${card.percent_zero} % of cells empty.`),
-    element("p", { class: "source" }, card.paper ? `The paper's table: ${card.paper}.` : "Not in the paper's table."));
+    card.domain ? element("p", { class: "source" }, `${card.domain} cells, ${card.scale.toLocaleString("en")} records, ${card.percent_zero} % of cells empty.`) : null,
+    card.domain ? element("p", { class: "source" }, card.paper ? `The paper's table: ${card.paper}.` : "Not in the paper's table.") : null);
 }
 
 function datasetCards() {
@@ -92,5 +92,5 @@ function datasetCards() {
   const told = data.datasets.filter((card) => present.has(card.name));
   const rest = data.names.dataset.filter((name) => !told.some((card) => card.name === name));
   return element("div", { class: "cards" }, ...told.map(datasetCard),
-    ...rest.map((name) => element("article", { class: "card" }, element("h3", {}, name), element("p", { class: "source" }, "Not in the catalogue: a synthetic shape or a file of whoever ran this."))));
+    ...rest.map((name) => element("article", { class: "card" }, element("h3", {}, name), element("p", { class: "source" }, "Not in the catalogue: a file of whoever ran this."))));
 }

@@ -109,7 +109,7 @@ function build() {
   const look = explorer();
   frames.push(look);
   main.replaceChildren(...sections, section("explore", "See the noise", look),
-    section("algorithms", "Algorithms", element("div", { id: "algorithm-cards" })), section("datasets", "Datasets", element("p", { class: "about" }, "Pictures are of the copy on the machine that made this page, coarsened; heights and colours are logarithms of counts."), element("div", { id: "dataset-cards" })),
+    section("algorithms", "Algorithms", element("div", { id: "algorithm-cards" })), section("datasets", "Datasets", element("p", { class: "about" }, "Pictures are of the copy on the machine that made this page, coarsened, or of a draw from a synthetic shape; heights and colours are logarithms of counts."), element("div", { id: "dataset-cards" })),
     section("method", "How to read this", ...method()));
   const all = [...SECTIONS.map(([id, title]) => [id, title]), ["explore", "See the noise"], ["algorithms", "Algorithms"], ["datasets", "Datasets"], ["method", "How to read this"]];
   document.getElementById("contents").replaceChildren(element("ol", {}, ...all.map(([id, title]) => {
