@@ -103,3 +103,17 @@ def test_a_page_shows_the_newcomer_beside_the_others(compared, tmp_path, monkeyp
     (card,) = [each for each in told["cards"] if not each["catalogued"]]
     assert (card["name"], card["audit"][:6]) == ("Same", "passed")
     assert json.loads(compared("--page", str(tmp_path / "page"), "--json")[1])["page"] == str(path)
+
+
+def test_a_newcomer_in_the_papers_setting_stands_among_published_forms(tmp_path, capsys, monkeypatch):
+    """It is run with what the others were given, and the page shows them together."""
+    monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
+    (tmp_path / "same.py").write_text(SAME)
+    study, own = str(tmp_path / "study"), str(tmp_path / "own")
+    setting = ["--variant", "published", "--side-information", "public"]
+    assert main(["run", plan(tmp_path, 64, 2), "--store", study, "--jobs", "0", "--quiet", *setting]) == 0
+    command = ["compare", f"{tmp_path / 'same.py'}:Same", "--study", study, "--store", own, "--jobs", "0", "--quiet"]
+    assert main([*command, "--setting", "published", "--page", str(tmp_path / "page")]) == 0
+    told = json.loads(re.search(r'id="data">(.*?)</script>', (tmp_path / "page" / "index.html").read_text())[1])
+    assert told["names"]["form"] == ["published"]
+    assert told["names"]["algorithm"] == ["Hb", "Identity", "Same", "Uniform"]
