@@ -12,7 +12,7 @@ const SECTIONS = [
     { key: "dataset", title: "Error over the lowest on the same dataset", make: errorByDataset, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}: 1.0 is the best there; framed: competitive. The paper's Figures 2a and 2b.` },
   ]],
   ["people", "Errors in people", [
-    { key: "people", title: "By how many people an answer is off", make: inPeople, about: () => `${chosenWords()}: root mean squared error of one query${view.measure === "mean" ? "" : " in a bad run (95th percentile)"}, mean over datasets; the darker, the larger a part of all records. What a scaled error means to who publishes a table.` },
+    { key: "people", title: "By how many people an answer is off", make: inPeople, about: () => `${chosenWords()}: root mean squared error of one query${view.measure === "mean" ? "" : " in a bad run (95th percentile)"}, mean over datasets; the stronger the colour, the larger a part of all records. What a scaled error means to who publishes a table.` },
   ]],
   ["domain", "Error by domain size", [
     { key: "domain", title: "Error against the number of cells", make: errorByDomain, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, ${view.dataset === undefined ? "mean over datasets" : nameOf("dataset", view.dataset)}. The paper's Figure 2c.` },
