@@ -243,6 +243,16 @@ def test_it_fits_every_width_in_light_and_dark(browser, shown, width, dark):
     assert browser.troubles() == []
 
 
+@pytest.mark.parametrize("width", [390, 640, 900, 1400])
+def test_a_jump_ends_below_the_filters(browser, shown, width):
+    """The title of the section that was asked for is in sight, and the contents say where the reader is."""
+    browser.open(shown[0], width=width)
+    browser.run("document.querySelector('#contents a[href=\"#regret\"]').click()")
+    top = value(browser, "document.getElementById('regret-title').getBoundingClientRect().top")
+    assert value(browser, "document.getElementById('filters').getBoundingClientRect().bottom") <= top < 300
+    browser.wait("document.querySelector('#contents a[aria-current]').hash === '#regret'")
+
+
 def test_filters_open_on_a_phone(browser, shown):
     """They wait behind a button where there is little room."""
     browser.open(shown[0], width=390)

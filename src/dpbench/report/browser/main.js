@@ -30,11 +30,19 @@ const SECTIONS = [
 
 let frames = [];
 
+const barHeight = () => document.getElementById("filters").offsetHeight;
+
+/** What is jumped to stays below the filters, however many rows they take. */
+function makeRoom() {
+  document.documentElement.style.scrollPaddingTop = `${barHeight() + 12}px`;
+  document.getElementById("contents").style.top = `${barHeight() + 16}px`;
+}
+
 /** Mark the section that is being read in the contents. */
 function followSections() {
   const links = new Map([...document.querySelectorAll("#contents a")].map((link) => [link.hash.slice(1), link]));
   const mark = () => {
-    const read = [...document.querySelectorAll("main > section")].filter((each) => each.getBoundingClientRect().top < 160).at(-1)?.id ?? SECTIONS[0][0];
+    const read = [...document.querySelectorAll("main > section")].filter((each) => each.getBoundingClientRect().top < barHeight() + 80).at(-1)?.id ?? SECTIONS[0][0];
     for (const [id, link] of links) if (id === read) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
   };
   addEventListener("scroll", mark, { passive: true });
@@ -152,6 +160,7 @@ function refresh() {
   hideTip();
   resolve();
   drawFilters();
+  makeRoom();
   document.getElementById("headline").textContent = headline();
   for (const frame of frames) frame.draw();
 }
