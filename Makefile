@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test test-slow docs lint types bench tables lock clean
+.PHONY: setup demo test test-slow docs picture lint types bench tables lock clean
 
 setup: $(READY)
 
@@ -29,6 +29,14 @@ test-slow: setup
 docs: setup
 	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env --write-all --quiet docs build/docs
 	@echo "build/docs/index.html: open it in any browser; it needs no network"
+
+CHROMIUM ?= chromium
+picture: setup
+	@$(BIN)/dpbench report --out build/page
+	@$(CHROMIUM) --headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking --hide-scrollbars \
+		--virtual-time-budget=20000 --window-size=1200,870 --screenshot="$(CURDIR)/docs/page.png" \
+		"file://$(CURDIR)/build/page/index.html" 2> build/picture.log || { cat build/picture.log; exit 1; }
+	@ls -l docs/page.png
 
 lint: setup
 	@$(BIN)/ruff check src tests benchmarks docs

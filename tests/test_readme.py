@@ -12,8 +12,8 @@ def blocks(request):
 
 
 def test_the_twelve_lines_run(blocks, capsys):
-    """The README's first example prints an error for every algorithm, and its ledger."""
-    exec(compile(blocks[0], "README.md", "exec"), {})  # noqa: S102  (our own README)
+    """The README's second example prints an error for every algorithm, and its ledger."""
+    exec(compile(blocks[1], "README.md", "exec"), {})  # noqa: S102  (our own README)
     text = capsys.readouterr().out
     assert "GreedyH" in text
     assert "epsilon 1/10: spent 1/10" in text
@@ -21,7 +21,7 @@ def test_the_twelve_lines_run(blocks, capsys):
 
 def test_the_example_algorithm_passes_its_check(blocks, tmp_path, capsys):
     """The README's own algorithm is an algorithm and is private."""
-    (tmp_path / "mine.py").write_text(blocks[1])
+    (tmp_path / "mine.py").write_text(blocks[0])
     assert main(["check", f"{tmp_path / 'mine.py'}:Mine"]) == 0
     row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("Mine"))
     assert row.endswith("pass")

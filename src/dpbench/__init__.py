@@ -10,7 +10,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpbench import algorithms, datasets, errors, loss, privacy, testing, workloads
+    from dpbench import (
+        algorithms,
+        datasets,
+        errors,
+        interpreting,
+        loss,
+        privacy,
+        report,
+        results,
+        testing,
+        workloads,
+    )
     from dpbench.algorithm import Algorithm
     from dpbench.domain import Domain
     from dpbench.generator import generate
@@ -18,7 +29,18 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = ("algorithms", "datasets", "errors", "loss", "privacy", "testing", "workloads")
+_MODULES = (
+    "algorithms",
+    "datasets",
+    "errors",
+    "interpreting",
+    "loss",
+    "privacy",
+    "report",
+    "results",
+    "testing",
+    "workloads",
+)
 _NAMES = {
     "Algorithm": "algorithm",
     "Domain": "domain",
@@ -39,8 +61,11 @@ __all__ = [
     "datasets",
     "errors",
     "generate",
+    "interpreting",
     "loss",
     "privacy",
+    "report",
+    "results",
     "testing",
     "workloads",
 ]

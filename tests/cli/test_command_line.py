@@ -235,6 +235,29 @@ def test_completion_offers_what_fits(shell, tmp_path, capsys):
     assert "DAWA" in completed(shell, script, "dpbench run demo --algorithm D")
     assert "MEDCOST" in completed(shell, script, "dpbench run demo --dataset M")
     assert "published" in completed(shell, script, "dpbench check Hb --variant p")
+    assert "MEDCOST" in completed(shell, script, "dpbench data pull M")
+    assert "128x128" in completed(shell, script, "dpbench run demo --domain 1")
+    assert "AHP*" in completed(shell, script, "dpbench properties A")
+
+
+def test_completion_offers_files_where_files_fit(tmp_path, capsys, monkeypatch):
+    """Stores, plans and files of code; not where a name or a number is wanted, and no options among them."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").touch()
+    (tmp_path / "store").mkdir()
+    assert main(["completion", "bash"]) == 0
+    script = tmp_path / "dpbench.bash"
+    script.write_text(capsys.readouterr().out)
+    here = {"mine.py", "store", "dpbench.bash"}
+    assert set(completed("bash", script, "dpbench report ")) == here
+    assert set(completed("bash", script, "dpbench report store --out s")) == {"store"}
+    assert {"mine.py", "MWEM"} <= set(
+        completed("bash", script, "dpbench check m") + completed("bash", script, "dpbench check M")
+    )
+    assert {"quick", "mine.py"} <= set(completed("bash", script, "dpbench run "))
+    assert completed("bash", script, "dpbench run demo --with mi") == ["mine.py"]
+    assert not here & set(completed("bash", script, "dpbench run demo --trials "))
+    assert not here & set(completed("bash", script, "dpbench list "))
 
 
 def test_completion_knows_every_option():

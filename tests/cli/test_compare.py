@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -88,3 +89,31 @@ def test_identity_under_another_name_on_the_shipped_study(tmp_path, capsys):
     assert told["different"]["Identity"] == 0
     assert told["regret"] == pytest.approx(told["regrets"]["Identity"], rel=0.02)
     assert told["agreement"]["Identity"] >= 0.98
+
+
+def test_a_page_shows_the_newcomer_beside_the_others(compared, tmp_path, monkeypatch):
+    """One page with everybody on it, in the setting of the study; the newcomer has a card with the audit's word."""
+    monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
+    code, out = compared("--page", str(tmp_path / "page"))
+    path = tmp_path / "page" / "index.html"
+    assert (code, out.splitlines()[-1].split()[0]) == (0, str(path))
+    told = json.loads(re.search(r'id="data">(.*?)</script>', path.read_text())[1])
+    assert told["names"]["algorithm"] == ["Hb", "Identity", "Same", "Uniform"]
+    assert told["names"]["form"] == ["private"]
+    (card,) = [each for each in told["cards"] if not each["catalogued"]]
+    assert (card["name"], card["audit"][:6]) == ("Same", "passed")
+    assert json.loads(compared("--page", str(tmp_path / "page"), "--json")[1])["page"] == str(path)
+
+
+def test_a_newcomer_in_the_papers_setting_stands_among_published_forms(tmp_path, capsys, monkeypatch):
+    """It is run with what the others were given, and the page shows them together."""
+    monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
+    (tmp_path / "same.py").write_text(SAME)
+    study, own = str(tmp_path / "study"), str(tmp_path / "own")
+    setting = ["--variant", "published", "--side-information", "public"]
+    assert main(["run", plan(tmp_path, 64, 2), "--store", study, "--jobs", "0", "--quiet", *setting]) == 0
+    command = ["compare", f"{tmp_path / 'same.py'}:Same", "--study", study, "--store", own, "--jobs", "0", "--quiet"]
+    assert main([*command, "--setting", "published", "--page", str(tmp_path / "page")]) == 0
+    told = json.loads(re.search(r'id="data">(.*?)</script>', (tmp_path / "page" / "index.html").read_text())[1])
+    assert told["names"]["form"] == ["published"]
+    assert told["names"]["algorithm"] == ["Hb", "Identity", "Same", "Uniform"]

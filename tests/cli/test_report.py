@@ -1,6 +1,7 @@
 """``dpbench report`` and ``dpbench figures`` from the shell."""
 
 import json
+from importlib import import_module
 
 import pytest
 
@@ -19,7 +20,7 @@ def store(tmp_path):
 def test_report_writes_one_page_and_names_it(store, tmp_path, capsys, monkeypatch):
     """One file, without any copy of a histogram at hand; private forms are refused where there are none."""
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
-    monkeypatch.setattr("dpbench.gallery.make.examples", tuple)
+    monkeypatch.setattr("dpbench.gallery.make.examples", lambda **given: ())
     assert main(["report", store, "--out", str(tmp_path / "page"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert [path.name for path in (tmp_path / "page").iterdir()] == ["index.html"]
@@ -37,6 +38,63 @@ def test_private_results_stand_beside_the_published_ones(store, tmp_path, monkey
     results, losses = make._side_by_side(make.open_all(store), make.open_all(other.folder))
     assert set(results.columns["variant"]) == {"published", "private"}
     assert {name: len(each.mean) for name, each in losses.items()} == {"l1": len(results), "linf": len(results)}
+
+
+MINE = """\
+from dataclasses import dataclass
+import dpbench as dpb
+from dpbench.linear.cells import Cells
+
+@dataclass(frozen=True, kw_only=True)
+class {name}(dpb.Algorithm):
+    "Noisy cells."
+    name = "{name}"
+    exchangeable = True
+    consistent = True
+    def estimate(self, data, workload):
+        {first}
+        return data.laplace(Cells(data.domain), data.epsilon, "cells")
+"""
+
+
+def test_an_algorithm_of_ones_own_is_told_like_the_others(tmp_path, monkeypatch):
+    """Its card has a ledger and the audit's word; its noisy histograms come first. One that fails is told as that."""
+    from dpbench.gallery import gallery_for
+    from dpbench.plugins import find
+
+    monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
+    (tmp_path / "mine.py").write_text(MINE.format(name="Mine", first=""))
+    (tmp_path / "bad.py").write_text(MINE.format(name="Bad", first="raise KeyError('x')"))
+    made = gallery_for(added=[find(f"{tmp_path / 'mine.py'}:Mine"), find(f"{tmp_path / 'bad.py'}:Bad")])
+    *others, mine, bad = made.algorithms
+    assert all(card.catalogued for card in others)
+    assert (mine.catalogued, mine.idea, [line.share for line in mine.ledger]) == (False, "Noisy cells.", [1.0])
+    assert mine.audit.startswith("passed")
+    assert (bad.catalogued, bad.ledger) == (False, ())
+    assert bad.audit.startswith("failed")
+    for example in made.examples:
+        assert example.estimates[0].algorithm == "Mine"
+        assert "Bad" not in {each.algorithm for each in example.estimates}
+
+
+def test_shapes_of_a_study_are_told_of(tmp_path, monkeypatch):
+    """A card and an example for each, only for those that the results have."""
+    from dpbench.gallery import gallery_for
+
+    monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
+    monkeypatch.setattr(import_module("dpbench.gallery.examples"), "locate", lambda dataset: None)
+    made = gallery_for(names={"ridge", "bimodal", "MEDCOST", "mine.csv"})
+    assert [each.name for each in made.datasets if not each.domain] == ["bimodal", "ridge"]
+    assert [each.name for each in made.examples] == ["bimodal", "ridge"]
+
+
+def test_the_study_of_the_package_is_shown_where_none_is_named(tmp_path, capsys, monkeypatch):
+    """Without results the page is that of the paper's study; private ones alone are refused."""
+    monkeypatch.setattr("dpbench.gallery.make.gallery_for", lambda **given: None)
+    assert main(["report", "--out", str(tmp_path / "page")]) == 0
+    assert "the paper's study" in (tmp_path / "page" / "index.html").read_text()[:3000].replace("&#x27;", "'")
+    assert main(["report", "--private", "x.parquet", "--out", str(tmp_path / "page")]) == 2
+    assert "name those first" in capsys.readouterr().err
 
 
 def test_tables_need_no_drawing_library(store, tmp_path, capsys):

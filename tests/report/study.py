@@ -28,10 +28,9 @@ def rows(algorithms=ALGORITHMS, datasets=DATASETS, domains=DOMAINS, variants=("p
             workload="Prefix" if "x" not in domain else "RandomRange(queries=2000)",
             scale=scale,
             sample=sample,
-            squared_bias=4.0 + place,
             variance=2.0,
             seconds=0.01 * (place + 1),
-            **errors(rng, (1 + place * (1 + number)) / scale * (2 if variant == "private" else 1)),
+            **errors(rng, (1 + place * (1 + number)) * (2 if variant == "private" else 1), scale, queries_on(domain)),
         )
         for domain in domains
         for variant in variants
@@ -42,10 +41,16 @@ def rows(algorithms=ALGORITHMS, datasets=DATASETS, domains=DOMAINS, variants=("p
     ]
 
 
-def errors(rng, size):
-    """Four trials under every loss."""
-    l2 = size * rng.uniform(0.8, 1.2, 4)
-    return {"l2": l2.tolist(), "l1": (3 * l2).tolist(), "linf": (5 * l2).tolist(), "population_l2": l2.tolist()}
+def queries_on(domain):
+    """Of the workloads of this study."""
+    return 2000 if "x" in domain else int(domain)
+
+
+def errors(rng, size, scale, queries):
+    """Four trials under every loss, and the bias that goes with them if their variance is 2."""
+    l2 = size / scale * rng.uniform(0.8, 1.2, 4)
+    losses = {"l2": l2.tolist(), "l1": (3 * l2).tolist(), "linf": (5 * l2).tolist(), "population_l2": l2.tolist()}
+    return losses | {"squared_bias": queries * scale**2 * float((l2**2).mean()) - 2.0 * 3 / 4}
 
 
 def results(**changes):

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from dpbench.interpreting import competitive_sets, error_cells
+from dpbench.interpreting import competitive_sets, error_cells, in_records
 from dpbench.report import page
 from dpbench.report.losses import open_all
 from dpbench.report.page_data import studies
@@ -61,7 +61,7 @@ def test_it_opens_without_an_error_and_without_a_request(browser, shown):
         browser,
         "[...document.querySelectorAll('.plot > svg')].map((each) => each.closest('figure').id)",
     )
-    keys = "winners competitive scale dataset domain regret regret-scale bias time price explorer"
+    keys = "winners competitive scale dataset people domain regret regret-scale bias time price explorer"
     assert charts == [f"figure-{key}" for key in keys.split()]
 
 
@@ -113,6 +113,29 @@ def test_competitive_counts_are_the_librarys(browser, shown):
     counts = [sets.counts(np.flatnonzero((domains == "256") & (scales == scale))) for scale in (1000, 100_000)]
     told = {line[0]: line[1:] for line in table(browser, "competitive")[1:]}
     assert told == {short[label]: [str(each[label]) for each in counts] for label in sets.grid.labels}
+
+
+def test_errors_in_people_are_the_librarys(browser, shown):
+    """Records and percent of a typical query, in a mean and in a bad run."""
+    browser.open(shown[0], "#domain=256")
+    (published, _) = studies(shown[1], {})
+    short = dict(zip(published.results.labels, published.names, strict=True))
+    expected = {
+        (short[each.algorithm], each.scale): [each.records, each.percent, each.bad_records, each.bad_percent]
+        for each in in_records(published.results)
+        if each.domain == "256"
+    }
+    told = {(line[0], int(float(line[1]))): [float(cell) for cell in line[3:]] for line in table(browser, "people")[1:]}
+    assert told.keys() == expected.keys()
+    for key, numbers in told.items():
+        assert numbers == pytest.approx(expected[key], rel=6e-4)
+
+
+def test_somebodys_own_algorithm_is_told_first(browser, shown):
+    """What no catalogue holds is named in the first words, and its card leads."""
+    browser.open(shown[0])
+    assert f" {HOSTILE} is competitive in " in value(browser, "document.getElementById('headline').textContent")
+    assert value(browser, "document.querySelector('#algorithms h3').firstChild.textContent") == HOSTILE
 
 
 def test_the_price_of_privacy_is_the_ratio_of_errors(browser, shown):
@@ -194,6 +217,19 @@ def test_the_keyboard_reads_a_chart(browser, shown):
     assert value(browser, "document.getElementById('tip').hidden")
 
 
+def test_the_keyboard_follows_a_name(browser, shown):
+    """Enter on a name marks it and leaves the reader where they were; once more forgets it."""
+    browser.open(shown[0])
+    browser.run("document.querySelector('#figure-scale .plot svg').focus()")
+    while value(browser, "document.getElementById('tip').textContent") != "Hb":
+        browser.key("ArrowRight")
+    browser.key("Enter")
+    assert value(browser, "location.hash") == "#mark=Hb"
+    assert value(browser, "document.activeElement.closest('figure').id") == "figure-scale"
+    browser.key("Enter")
+    assert value(browser, "location.hash") == ""
+
+
 @pytest.mark.parametrize("width", [390, 900, 1400])
 @pytest.mark.parametrize("dark", [False, True])
 def test_it_fits_every_width_in_light_and_dark(browser, shown, width, dark):
@@ -205,6 +241,16 @@ def test_it_fits_every_width_in_light_and_dark(browser, shown, width, dark):
     assert (sum(ground) < sum(ink)) is dark
     assert abs(sum(ground) - sum(ink)) > 450
     assert browser.troubles() == []
+
+
+@pytest.mark.parametrize("width", [390, 640, 900, 1400])
+def test_a_jump_ends_below_the_filters(browser, shown, width):
+    """The title of the section that was asked for is in sight, and the contents say where the reader is."""
+    browser.open(shown[0], width=width)
+    browser.run("document.querySelector('#contents a[href=\"#regret\"]').click()")
+    top = value(browser, "document.getElementById('regret-title').getBoundingClientRect().top")
+    assert value(browser, "document.getElementById('filters').getBoundingClientRect().bottom") <= top < 300
+    browser.wait("document.querySelector('#contents a[aria-current]').hash === '#regret'")
 
 
 def test_filters_open_on_a_phone(browser, shown):

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import shutil
+import subprocess
 
 import pytest
 
@@ -41,6 +43,21 @@ def test_latex_uses_booktabs_and_balances():
         assert text.count(rf"\begin{{{name}}}") == text.count(rf"\end{{{name}}}") > 0
     assert text.count(r"\toprule") == text.count(r"\bottomrule")
     assert "$10^{3}$ & $10^{5}$" in text
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="there is no LaTeX on this machine")
+def test_latex_compiles_whatever_the_names_are(tmp_path):
+    """More tables than LaTeX holds back at once, names that it would take for options or commands; all fit the page."""
+    names = (HOSTILE, "[1ex]", "*", r"\end{document}", "50% of a_b^c~{}", "two\n\nlines", "MWEM*")
+    made = tables(results(algorithms=names, datasets=names, domains=("128", "256", "512")))
+    assert len(made.tables) > 24
+    (tmp_path / "all.tex").write_text(
+        r"\documentclass{article}\usepackage{booktabs,graphicx}\begin{document}" + made.latex() + r"\end{document}"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "all.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout
 
 
 @pytest.mark.parametrize("render", ["latex", "markdown", "_repr_html_"])

@@ -177,3 +177,28 @@ def test_an_empty_store_gives_no_results(tmp_path):
     results = Results.from_store(Store(tmp_path / "store", create=True))
     assert len(results) == 0
     assert results.grid.places == ()
+
+
+def test_results_show_themselves():
+    """One line in a shell; in a notebook the mean over datasets by algorithm and scale, names as text."""
+    results = Results.from_rows([*small(), make(algorithm="<b>", l2=[0.5, 0.5, 0.5])])
+    assert repr(results) == "<Results: 5 settings: 3 algorithms, 3 datasets, 1 domain, 1 scale, 1 epsilon>"
+    told = results._repr_html_()
+    assert "5 settings" in told
+    assert "<td>Hb</td><td>5.00e-01</td>" in told
+    assert "<td>&lt;b&gt;</td><td>5.00e-01</td>" in told
+
+
+def test_interpreted_tables_show_themselves():
+    """Lists of records and competitive sets are tables in a notebook; long lists are cut and say so."""
+    from dpbench.interpreting import competitive_sets, error_cells, regret
+    from dpbench.results.display import ROWS, Records
+
+    results = Results.from_rows(small())
+    cells = error_cells(results)
+    assert f"<td>{cells[0].mean:.4g}</td>" in cells._repr_html_()
+    assert "<td>scale 1000</td>" in regret(results, by=["scale"])._repr_html_()
+    assert "<td>Hb</td><td>2</td>" in competitive_sets(results)._repr_html_()
+    many = Records(cells * ROWS)
+    assert f"and {len(many) - ROWS} more" in many._repr_html_()
+    assert Records()._repr_html_().count("<td>") == 0

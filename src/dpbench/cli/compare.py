@@ -9,8 +9,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from dpbench.cli.arguments import add_verb, workers
+from dpbench.cli.report import page_line
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dpbench.cli.arguments import Subparsers
     from dpbench.experiment.plan import Plan
     from dpbench.paper.newcomer import Comparison
@@ -22,7 +25,7 @@ running them: where it is competitive, its regret, where it loses to the baselin
 a paper. What was run before is not run again.
 """
 _EXAMPLE = """\
-dpbench compare mine.py:Mine --dimensions 1 --domain 4096
+dpbench compare mine.py:Mine --dimensions 1 --domain 4096 --page page
   dpbench compare mine.py:Mine --dataset MEDCOST --scale 1000 --latex"""
 
 
@@ -40,6 +43,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--study", metavar="STORE", help="another study: a store or summary file", **many)
     add("--store", metavar="DIR", help="where its results are kept (dpbench-store/compare)")
     add("--jobs", type=workers, metavar="N", help="worker processes (one for each core); 0: in this process")
+    add("--page", metavar="DIR", help="also write a page that shows it beside all others")
     add("--json", action="store_true", help="write JSON")
     add("--latex", action="store_true", help="write the table in LaTeX rather than Markdown")
     add("--quiet", action="store_true", help="no progress")
@@ -59,12 +63,25 @@ def run_compare(chosen: argparse.Namespace) -> int:
     rivals = _chosen(part.results, chosen)
     newcomer, failed = _run(_plan(rivals, chosen), chosen)
     comparison = against(rivals, newcomer)
+    page = _page(rivals.joined(newcomer), comparison, chosen) if chosen.page else None
     if chosen.json:
-        plain = asdict(comparison) | {"sentence": comparison.sentence}
+        plain = asdict(comparison) | {"sentence": comparison.sentence} | ({"page": str(page)} if page else {})
         sys.stdout.write(json.dumps(plain, indent=1) + "\n")
     else:
         _print(comparison, latex=chosen.latex)
+        sys.stdout.write(f"{page_line(page)}\n" if page else "")
     return 1 if failed else 0
+
+
+def _page(both: Results, comparison: Comparison, chosen: argparse.Namespace) -> Path:
+    """The newcomer on a page with everybody it was compared with."""
+    from dpbench.gallery import gallery_for
+    from dpbench.plugins import find
+    from dpbench.report import page
+
+    names = set(both.columns["dataset"].tolist())
+    gallery = gallery_for(added=[find(chosen.algorithm)], names=names)
+    return page(both, chosen.page, gallery=gallery, title=f"DPBench: {comparison.name} among the others")
 
 
 def _chosen(results: Results, chosen: argparse.Namespace) -> Results:
@@ -86,6 +103,7 @@ def _plan(rivals: Results, chosen: argparse.Namespace) -> Plan:
     from dpbench.task_parts import AlgorithmPart
 
     side = "public" if chosen.setting == "published" else "estimated"
+    newcomer = AlgorithmPart(chosen.algorithm, chosen.setting, side)
     tasks = []
     for name in dict.fromkeys(rivals.columns["task"].tolist()):
         here = rivals.where(task=name)
@@ -102,7 +120,7 @@ def _plan(rivals: Results, chosen: argparse.Namespace) -> Plan:
                 seed=int(here.columns["seed"][0]),
                 samples=samples,
                 trials=trials,
-                algorithms=[AlgorithmPart(chosen.algorithm, side_information=side)],
+                algorithms=[newcomer],
             )
         )
     return Plan(name="compare", tasks=tuple(tasks))
@@ -119,12 +137,11 @@ def _run(plan: Plan, chosen: argparse.Namespace) -> tuple[Results, int]:
 
 
 def _print(comparison: Comparison, *, latex: bool) -> None:
-    from dpbench.paper.newcomer import latex as as_latex
-    from dpbench.paper.newcomer import markdown
+    from dpbench.report.comparison import comparison_latex, comparison_markdown
 
     write = sys.stdout.write
     write(comparison.sentence + "\n\n")
-    write((as_latex if latex else markdown)(comparison) + "\n")
+    write((comparison_latex if latex else comparison_markdown)(comparison) + "\n")
     ranked = sorted(comparison.regrets.items(), key=lambda each: each[1])
     write("regret: " + ", ".join(f"{name} {value:.2f}" for name, value in ranked) + "\n")
     differs = ", ".join(f"{name} {number}" for name, number in comparison.different.items())

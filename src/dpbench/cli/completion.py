@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -47,7 +47,9 @@ class Option:
     about: str
     takes_value: bool
     values: tuple[str, ...]
-    """Values to offer; none where files fit."""
+    """Values to offer."""
+    files: bool
+    """Whether files fit."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,9 @@ class Command:
     """Commands below this one, with a word on each."""
     options: tuple[Option, ...]
     values: tuple[str, ...]
-    """What its arguments may be, beside files."""
+    """What its arguments may be."""
+    files: bool
+    """Whether they may be files."""
 
 
 def commands(parser: argparse.ArgumentParser) -> Iterator[Command]:
@@ -68,6 +72,7 @@ def commands(parser: argparse.ArgumentParser) -> Iterator[Command]:
     named: list[tuple[str, str]] = []
     options: list[Option] = []
     values: list[str] = []
+    files = False
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             named += [(choice.dest, _line(choice.help)) for choice in action._choices_actions]
@@ -77,10 +82,12 @@ def commands(parser: argparse.ArgumentParser) -> Iterator[Command]:
         elif action.option_strings:
             takes_value = action.nargs != 0
             flags = tuple(action.option_strings)
-            options.append(Option(flags, _line(action.help), takes_value, _values(action) if takes_value else ()))
+            offered = _values(action) if takes_value else ()
+            options.append(Option(flags, _line(action.help), takes_value, offered, takes_value and _takes_file(action)))
         else:
             values += _values(action)
-    yield Command(parser.prog, tuple(named), tuple(options), tuple(values))
+            files = files or _takes_file(action)
+    yield Command(parser.prog, tuple(named), tuple(options), tuple(values), files)
     for each in below:
         yield from commands(each)
 
@@ -89,29 +96,67 @@ def _line(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
+_FILE_WORDS = ("FILE", "DIR", "STORE", "FOLDER", "PLAN.toml", "SUMMARY", "ALGORITHM")
+"""In the name of a value that may be a path; an algorithm may be FILE.py:Class."""
+
+
+def _takes_file(action: argparse.Action) -> bool:
+    return isinstance(action.metavar, str) and any(word in action.metavar for word in _FILE_WORDS)
+
+
 def _values(action: argparse.Action) -> tuple[str, ...]:
     """The choices of an argument, or the catalogue that its name stands for."""
     if action.choices is not None:
         return tuple(str(choice) for choice in action.choices)
-    if action.dest in {"algorithm", "algorithms"}:
-        from dpbench import algorithms
+    catalogue: dict[str, Callable[[], Iterable[str]]] = {
+        "algorithm": _algorithms,
+        "algorithms": _algorithms,
+        "dataset": lambda: [*_histograms(), *_shapes()],
+        "histograms": _histograms,
+        "plan": _suites,
+        "domain": lambda: _of_the_paper("domains"),
+        "scale": lambda: _of_the_paper("scales"),
+    }
+    return tuple(catalogue[action.dest]()) if action.dest in catalogue else ()
 
-        return tuple(algorithms.names())
-    if action.dest == "dataset":
-        from dpbench import datasets
 
-        return tuple(datasets.DATASETS)
-    if action.dest == "plan":
-        from dpbench.experiment.suites import SUITES
+def _algorithms() -> Iterable[str]:
+    from dpbench import algorithms
 
-        return tuple(SUITES)
-    return ()
+    return algorithms.names()
+
+
+def _histograms() -> Iterable[str]:
+    from dpbench import datasets
+
+    return datasets.names()
+
+
+def _shapes() -> Iterable[str]:
+    from dpbench.datasets import shapes
+
+    return shapes.names()
+
+
+def _suites() -> Iterable[str]:
+    from dpbench.experiment.suites import SUITES
+
+    return SUITES
+
+
+def _of_the_paper(part: str) -> Iterable[str]:
+    from dpbench.task import RANGE_1D, RANGE_2D
+
+    return dict.fromkeys(str(each) for task in (RANGE_1D, RANGE_2D) for each in getattr(task.generator, part))
+
+
+def _flags(command: Command) -> list[str]:
+    return [flag for option in command.options for flag in option.flags]
 
 
 def _words(command: Command) -> list[str]:
-    """Everything that may stand next in a command."""
-    flags = [flag for option in command.options for flag in option.flags]
-    return [*(name for name, _ in command.commands), *command.values, *flags]
+    """Names that may stand next in a command."""
+    return [*(name for name, _ in command.commands), *command.values]
 
 
 def _bash(found: list[Command]) -> str:
@@ -120,18 +165,24 @@ def _bash(found: list[Command]) -> str:
         for option in command.options:
             if option.takes_value:
                 patterns = "|".join(f'"{command.path} {flag}"' for flag in option.flags)
-                cases.append(f"    {patterns}) words={shlex.quote(' '.join(option.values))} ;;")
+                cases.append(f"    {patterns}) words={shlex.quote(' '.join(option.values))} files={option.files:d} ;;")
+    words = [
+        f'    "{each.path}") words={shlex.quote(" ".join(_words(each)))} flags={shlex.quote(" ".join(_flags(each)))}'
+        f" files={each.files:d} ;;"
+        for each in found
+    ]
     return _BASH.format(
         steps="|".join(f'"{command.path}"' for command in found[1:]),
         values="\n".join(cases),
-        words="\n".join(f'    "{each.path}") words={shlex.quote(" ".join(_words(each)))} ;;' for each in found),
+        words="\n".join(words),
     )
 
 
 _BASH = """\
 # Completion of dpbench in bash; written by `dpbench completion bash`.
 _dpbench() {{
-  local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}" path=dpbench words='' word
+  local current="${{COMP_WORDS[COMP_CWORD]}}" previous="${{COMP_WORDS[COMP_CWORD-1]}}" path=dpbench
+  local words='' flags='' files=0 word
   for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
     case "$path $word" in {steps}) path="$path $word" ;; esac
   done
@@ -141,10 +192,14 @@ _dpbench() {{
 {words}
     esac ;;
   esac
+  case "$current" in -*) words="$flags" files=0 ;; esac
   COMPREPLY=()
-  while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -W "$words" -- "$current")
+  while IFS= read -r word; do COMPREPLY+=("$word"); done < <(
+    compgen -W "$words" -- "$current"
+    if [ "$files" = 1 ]; then compgen -f -- "$current"; fi
+  )
 }}
-complete -o default -F _dpbench dpbench
+complete -o filenames -F _dpbench dpbench
 """
 
 
@@ -154,12 +209,12 @@ def _zsh(found: list[Command]) -> str:
         for option in command.options:
             if option.takes_value:
                 patterns = "|".join(f'"{command.path} {flag}"' for flag in option.flags)
-                cases.append(f"    {patterns}) offered=({_quoted(_plain(option.values))}) ;;")
+                cases.append(f"    {patterns}) offered=({_quoted(_plain(option.values))}) files={option.files:d} ;;")
     offers = []
     for command in found:
         flags = [(flag, option.about) for option in command.options for flag in option.flags]
         offered = _quoted([*_told(command.commands), *_plain(command.values), *_told(flags)])
-        offers.append(f'    "{command.path}") offered=({offered}) ;;')
+        offers.append(f'    "{command.path}") offered=({offered}) files={command.files:d} ;;')
     return _ZSH.format(
         steps="|".join(f'"{command.path}"' for command in found[1:]), values="\n".join(cases), words="\n".join(offers)
     )
@@ -182,7 +237,7 @@ _ZSH = """\
 #compdef dpbench
 # Completion of dpbench in zsh; written by `dpbench completion zsh`.
 _dpbench() {{
-  local at=dpbench word
+  local at=dpbench files=0 word
   local -a offered
   for word in "${{(@)words[2,CURRENT-1]}}"; do
     case "$at $word" in {steps}) at="$at $word" ;; esac
@@ -194,7 +249,7 @@ _dpbench() {{
     esac ;;
   esac
   (( ${{#offered}} )) && _describe dpbench offered
-  _files
+  if (( files )); then _files; fi
 }}
 if [ "$funcstack[1]" = _dpbench ]; then _dpbench "$@"; else compdef _dpbench dpbench; fi
 """
@@ -210,11 +265,13 @@ def _fish(found: list[Command]) -> str:
         start = f"complete -c dpbench -n {shlex.quote(condition)}"
         for name, about in command.commands:
             lines.append(f"{start} -f -a {name} -d {_fish_quoted(about)}")
-        if command.values:
-            lines.append(f"{start} -a {_fish_words(command.values)}")
+        if command.values or not command.commands:
+            offered = f" -a {_fish_words(command.values)}" if command.values else ""
+            lines.append(f"{start}{'' if command.files else ' -f'}{offered}")
         for option in command.options:
             flags = " ".join(f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags)
-            value = " -r" * option.takes_value + (f" -a {_fish_words(option.values)}" * bool(option.values))
+            value = (" -r" if option.files else " -x") * option.takes_value
+            value += f" -a {_fish_words(option.values)}" * bool(option.values)
             lines.append(f"{start} {flags}{value} -d {_fish_quoted(option.about)}")
     return "\n".join(lines) + "\n"
 

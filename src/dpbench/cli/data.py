@@ -29,7 +29,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "file gets its name. Without internet, fetch from a mirror.",
         "dpbench data pull MEDCOST ADULT-2D\n  dpbench data pull --mirror /media/stick/datafiles",
     )
-    pull.add_argument("names", nargs="*", metavar="NAME", help="histograms to fetch (default: all)")
+    pull.add_argument("histograms", nargs="*", metavar="NAME", help="histograms to fetch (default: all)")
     pull.add_argument("--mirror", metavar="FOLDER_OR_URL", help="fetch from here instead of the authors' files")
     pull.add_argument("--folder", metavar="DIR", help="put them here instead of where they are looked for")
     pull.add_argument("--quiet", action="store_true", help="show neither progress nor summary")
@@ -63,7 +63,7 @@ def run_pull(arguments: argparse.Namespace) -> int:
     from dpbench import datasets
 
     folder = arguments.folder
-    got = datasets.pull(arguments.names or None, arguments.mirror, folder, progress=not arguments.quiet)
+    got = datasets.pull(arguments.histograms or None, arguments.mirror, folder, progress=not arguments.quiet)
     if arguments.json:
         write_json({"folder": str(folder or datasets.path()), "files": [str(path) for path in got]})
     elif not arguments.quiet:

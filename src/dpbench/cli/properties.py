@@ -29,7 +29,9 @@ def add_parser(subparsers: Subparsers) -> None:
         "dpbench properties DAWA SF\n  dpbench properties mine.py:Mine --json\n"
         "  dpbench properties --csv properties.csv",
     )
-    parser.add_argument("names", nargs="*", metavar="NAME|FILE.py:Class", help="which algorithms (all, in both forms)")
+    parser.add_argument(
+        "algorithms", nargs="*", metavar="NAME|FILE.py:Class", help="which algorithms (all, in both forms)"
+    )
     parser.add_argument("--variant", choices=("private", "published"), default="private", help="form of those named")
     parser.add_argument("--json", action="store_true", help="write JSON")
     parser.add_argument("--csv", metavar="FILE", help="write one row an algorithm and form")
@@ -43,7 +45,7 @@ def run_properties(chosen: argparse.Namespace) -> int:
     from dpbench.properties import as_row, measured_catalogue, measured_properties
     from dpbench.results.csv_file import write_rows
 
-    named = [measured_properties(find(name), chosen.variant) for name in chosen.names]
+    named = [measured_properties(find(name), chosen.variant) for name in chosen.algorithms]
     found = named or measured_catalogue()
     if chosen.csv:
         write_rows(chosen.csv, [as_row(each) for each in found])

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from dpbench.cli.arguments import add_verb
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dpbench.cli.arguments import Subparsers
 
 
@@ -19,17 +21,29 @@ def add_parser(subparsers: Subparsers) -> None:
         subparsers,
         "report",
         "one offline page: who wins where",
-        "Write one self-contained HTML file that shows a store or a summary: who wins where, error by scale, dataset\n"
-        "and domain, regret, bias, time, the price of privacy, cards, and public histograms to ask ranges of.\n"
-        "It loads nothing from any network.",
-        "dpbench report dpbench-store/demo --out page\n"
+        "Write one self-contained HTML file that shows a store, a summary, or the study that comes with the package:\n"
+        "who wins where, error by scale, dataset and domain, errors in people, regret, bias, time, the price of\n"
+        "privacy, cards, and public histograms to ask ranges of. It loads nothing from any network.",
+        "dpbench report --out page\n"
+        "  dpbench report dpbench-store/demo --out page\n"
+        "  dpbench report results --with mine.py:Mine --out page\n"
         "  dpbench report published.parquet --private private.parquet --out page",
     )
-    parser.add_argument("results", metavar="STORE|SUMMARY.parquet", help="results to show")
+    parser.add_argument(
+        "results", nargs="?", metavar="STORE|SUMMARY.parquet", help="results to show (the study of this package)"
+    )
     parser.add_argument(
         "--private", metavar="STORE|SUMMARY.parquet", help="private forms from here, beside the published ones"
     )
     parser.add_argument("--out", required=True, metavar="DIR", help="folder for index.html; made if need be")
+    parser.add_argument(
+        "--with",
+        dest="added",
+        action="append",
+        default=[],
+        metavar="FILE.py:Class",
+        help="tell of an algorithm of yours: card, audit, noisy histograms; may be repeated",
+    )
     parser.add_argument("--title", metavar="TEXT", help="title of the page")
     parser.add_argument("--audit", action="store_true", help="run the privacy suite on every algorithm and show it")
     parser.add_argument("--json", action="store_true", help="write JSON")
@@ -39,11 +53,33 @@ def add_parser(subparsers: Subparsers) -> None:
 def run_report(chosen: argparse.Namespace) -> int:
     """Write the page and say where it is."""
     from dpbench.gallery import make_page
+    from dpbench.plugins import find
 
-    path = make_page(chosen.results, chosen.out, private=chosen.private, audit=chosen.audit, title=chosen.title)
-    size = path.stat().st_size
+    results, private, title = _shown(chosen)
+    added = [find(name) for name in chosen.added]
+    path = make_page(results, chosen.out, private=private, added=added, audit=chosen.audit, title=title)
     if chosen.json:
-        sys.stdout.write(json.dumps({"page": str(path), "bytes": size}) + "\n")
+        sys.stdout.write(json.dumps({"page": str(path), "bytes": path.stat().st_size}) + "\n")
     else:
-        sys.stdout.write(f"{path} ({size / 1e6:.1f} MB): open it in any browser; it needs no network\n")
+        sys.stdout.write(f"{page_line(path)}\n")
     return 0
+
+
+def _shown(chosen: argparse.Namespace) -> tuple[str | Path, str | Path | None, str | None]:
+    """Results, private ones to stand beside them, and a title; those of the package where none are named."""
+    from dpbench.errors import InvalidInput
+    from dpbench.paper.study import shipped_file
+
+    if chosen.results is not None:
+        return chosen.results, chosen.private, chosen.title
+    if chosen.private:
+        raise InvalidInput("--private stands beside published results; name those first")
+    found = [path for path in map(shipped_file, ("published", "private")) if path.is_file()]
+    if not found:
+        raise InvalidInput("this installation has no study in it; name a store or a summary")
+    return found[0], found[1] if len(found) == 2 else None, chosen.title or "DPBench: the paper's study, measured again"
+
+
+def page_line(path: Path) -> str:
+    """Where a page is and what to do with it."""
+    return f"{path} ({path.stat().st_size / 1e6:.1f} MB): open it in any browser; it needs no network"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from inspect import cleandoc
 
 from dpbench import algorithms
@@ -20,9 +20,14 @@ DOMAINS = ("1024", "64x64")
 """Where a ledger is drawn up: the first that the algorithm supports."""
 
 
-def algorithm_cards(audit: bool = False) -> tuple[AlgorithmCard, ...]:
-    """A card for every algorithm of the catalogue; with ``audit`` each goes through the conformance suite."""
-    return tuple(_card(kind, audit) for kind in algorithms.catalogue().values())
+def algorithm_cards(audit: bool = False, added: Sequence[type[Algorithm]] = ()) -> tuple[AlgorithmCard, ...]:
+    """A card for every algorithm of the catalogue, and for those that were added.
+
+    Those that were added go through the conformance suite; with ``audit`` everybody does.
+    """
+    catalogue = {name: kind for name, kind in algorithms.catalogue().items() if kind not in added}
+    known = [_card(kind, audit) for kind in catalogue.values()]
+    return *known, *(_card(kind, audit=True, catalogued=False) for kind in added)
 
 
 def workload_on(domain: Domain) -> Workload:
@@ -30,11 +35,11 @@ def workload_on(domain: Domain) -> Workload:
     return Prefix(domain) if domain.ndim == 1 else RandomRange(domain, queries=2000, seed=0)
 
 
-def _card(kind: type[Algorithm], audit: bool) -> AlgorithmCard:
+def _card(kind: type[Algorithm], audit: bool, catalogued: bool = True) -> AlgorithmCard:
     private = kind()
     paragraphs = cleandoc(kind.__doc__ or "").split("\n\n")
     domain = next((Domain.of(each) for each in DOMAINS if private.supports(each)), None)
-    ledger = None if domain is None else private.explain(domain, workload_on(domain), EPSILON).ledger
+    ledger = None if domain is None else _ledger(private, domain)
     return AlgorithmCard(
         name=kind.name,
         idea=" ".join(paragraphs[0].split()),
@@ -49,7 +54,18 @@ def _card(kind: type[Algorithm], audit: bool) -> AlgorithmCard:
         ledger_where=f"on {domain}, epsilon {EPSILON:g}" if domain else "",
         ledger=() if ledger is None else _lines(ledger),
         audit=_audited(private) if audit else "",
+        catalogued=catalogued,
     )
+
+
+def _ledger(algorithm: Algorithm, domain: Domain) -> Ledger | None:
+    """Where epsilon goes; nothing of an algorithm that fails there, which its audit tells."""
+    try:
+        return algorithm.explain(domain, workload_on(domain), EPSILON).ledger
+    except Exception:
+        if algorithm.name in algorithms.catalogue():
+            raise
+        return None
 
 
 def _properties(algorithm: Algorithm) -> tuple[str, ...]:
@@ -90,4 +106,6 @@ def _audited(algorithm: Algorithm) -> str:
         check_algorithm(algorithm)
     except CheckFailed as failure:
         return f"failed: {failure}"
+    except Exception as error:  # a stranger's code may raise anything
+        return f"failed: {type(error).__name__}: {error}"
     return "passed: contract, budget, edges and replay on neighbours"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.algorithm import Algorithm
+from dpbench.datasets.shapes import SHAPES
 from dpbench.errors import InvalidInput
 from dpbench.gallery.algorithm_cards import algorithm_cards
 from dpbench.gallery.examples import dataset_cards, examples
@@ -28,22 +30,28 @@ def make_page(
     out: str | PathLike[str],
     *,
     private: str | PathLike[str] | None = None,
+    added: Sequence[type[Algorithm]] = (),
     audit: bool = False,
     title: str | None = None,
 ) -> Path:
     """The page of a store or a summary, and its path.
 
-    With ``private``, private forms come from there and stand beside the published ones of the first.
+    With ``private``, private forms come from there and stand beside the published ones of the first. ``added`` are
+    somebody's own algorithms: they get cards, an audit, and a place among the noisy histograms.
     """
     first: Opened = open_all(path)
     results, losses = first if private is None else _side_by_side(first, open_all(private))
-    gallery = gallery_for(audit=audit)
+    gallery = gallery_for(audit=audit, added=added, names=set(results.columns["dataset"].tolist()))
     return page(results, out, losses=losses, gallery=gallery, title=title or f"DPBench: {Path(path).name}")
 
 
-def gallery_for(*, audit: bool = False) -> Gallery:
-    """Cards of everything in the catalogues, and examples of what is on this machine."""
-    return Gallery(algorithm_cards(audit), dataset_cards(), examples())
+def gallery_for(*, audit: bool = False, added: Sequence[type[Algorithm]] = (), names: Collection[str] = ()) -> Gallery:
+    """Cards of everything in the catalogues and of what was added, and examples of what is on this machine.
+
+    Shapes are told of if they are among ``names``, the datasets of the results.
+    """
+    shapes = [each for each in SHAPES.values() if each.name in names]
+    return Gallery(algorithm_cards(audit, added), dataset_cards(shapes=shapes), examples(added=added, shapes=shapes))
 
 
 def _side_by_side(first: Opened, second: Opened) -> Opened:

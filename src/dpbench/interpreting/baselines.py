@@ -13,6 +13,7 @@ from dpbench.interpreting.errors_table import Cell, scales_of
 from dpbench.interpreting.significance import t_p_values
 from dpbench.measuring import Measurements, measure_all
 from dpbench.results import Grid, Results
+from dpbench.results.display import Records
 
 BASELINES = ("Identity", "Uniform")
 
@@ -64,7 +65,7 @@ def baselines(results: Results, names: tuple[str, ...] = BASELINES, alpha: float
                 if len(kept):
                     told = _against(measured, grid, kept, column, rival, significant[kept, column])
                     found.append(Baseline(*group, scale, label, grid.labels[rival], **told))
-    return found
+    return Records(found)
 
 
 def _rivals(results: Results, baseline: str) -> NDArray[np.int64]:

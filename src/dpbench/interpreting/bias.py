@@ -8,6 +8,7 @@ import numpy as np
 
 from dpbench.interpreting.errors_table import Cell, scales_of
 from dpbench.results import Results
+from dpbench.results.display import Records
 
 
 @dataclass(frozen=True)
@@ -44,4 +45,4 @@ def bias_shares(results: Results) -> list[BiasShare]:
                     float(share[kept, column].max()),
                 )
                 found.append(BiasShare(*group, scale, label, len(kept), *told))
-    return found
+    return Records(found)

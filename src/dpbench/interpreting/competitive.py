@@ -61,6 +61,11 @@ class CompetitiveSets:
         rows = self.members if places is None else self.members[places]
         return dict(zip(self.grid.labels, rows.sum(axis=0).tolist(), strict=True))
 
+    def _repr_html_(self) -> str:
+        from dpbench.results.display import by_scale_html
+
+        return by_scale_html(self.grid, lambda places, column: str(int(self.members[places, column].sum())))
+
 
 def competitive_sets(results: Results, test: Test = "unpaired", alpha: float = 0.05) -> CompetitiveSets:
     """Competitive sets of all places of some results.

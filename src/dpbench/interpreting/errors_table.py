@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dpbench.measuring import measure_all
 from dpbench.results import Grid, Results
+from dpbench.results.display import Records
 from dpbench.results.grid import Group
 
 
@@ -76,4 +77,4 @@ def error_cells(results: Results) -> list[ErrorCell]:
             told = [float(np.mean(values[kept, column])) if len(kept) else np.nan for values in spread]
             error = float(np.sqrt((errors[kept, column] ** 2).sum()) / len(kept)) if len(kept) else np.nan
             cells.append(ErrorCell(*group, scale, label, len(kept), failed, error, *told))
-    return cells
+    return Records(cells)

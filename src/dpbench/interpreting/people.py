@@ -9,6 +9,7 @@ import numpy as np
 from dpbench.interpreting.errors_table import Cell, scales_of
 from dpbench.measuring import measure_all
 from dpbench.results import Results
+from dpbench.results.display import Records
 
 
 @dataclass(frozen=True)
@@ -44,4 +45,4 @@ def in_records(results: Results) -> list[InRecords]:
                 mean, high = float(typical[kept, column].mean()), float(bad[kept, column].mean())
                 told = (mean * scale, 100 * mean, high * scale, 100 * high)
                 found.append(InRecords(*group, scale, label, len(kept), *told))
-    return found
+    return Records(found)

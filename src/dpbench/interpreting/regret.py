@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpbench.errors import UnknownName
 from dpbench.measuring import measure_all
 from dpbench.results import Place, Results
+from dpbench.results.display import Records
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def regret(results: Results, by: Sequence[str] = (), resamples: int = 2000, seed
     for where, places in _parts(grid.places, by).items():
         kept = places[known[places]]
         found += _regrets(grid.labels, where, ratios[kept], datasets[kept], np.random.default_rng(seed), resamples)
-    return found
+    return Records(found)
 
 
 def _parts(places: tuple[Place, ...], by: Sequence[str]) -> dict[tuple[tuple[str, Any], ...], NDArray[np.int64]]:

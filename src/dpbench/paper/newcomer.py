@@ -13,6 +13,8 @@ from dpbench.interpreting.competitive import compare
 from dpbench.results import Place, Results
 
 ALPHA = 0.05
+NAMED = 6
+"""Domains and scales that a sentence has room for."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +58,15 @@ class Comparison:
     def sentence(self) -> str:
         """The sentence for a paper."""
         lowest = min(self.regrets, key=self.regrets.__getitem__)
-        lost = [f"{row.domain} at {row.scale:.0e}" for row in self.loses]
-        where = (
-            f"it does not beat a baseline on average at {', '.join(lost)}" if lost else "it beats both baselines on "
+        lost = [f"{row.domain} at {row.scale:,}" for row in self.loses]
+        told = ", ".join(lost) if len(lost) <= NAMED else f"{len(lost)} of {len(self.rows)} domains and scales"
+        baselines = (
+            f"does not beat a baseline on average at {told}" if lost else "beats both baselines on average everywhere"
         )
         return (
             f"{self.name} is competitive in {self.competitive} of {self.settings} settings (unpaired t-test, "
             f"alpha = 0.05, Bonferroni-corrected) with a regret of {self.regret:.2f}, rank {self.rank} of "
-            f"{len(self.regrets)} (lowest: {lowest}, {self.regrets[lowest]:.2f}); "
-            + where
-            + ("" if lost else "average everywhere")
-            + "."
+            f"{len(self.regrets)} (lowest: {lowest}, {self.regrets[lowest]:.2f}); it {baselines}."
         )
 
 
@@ -140,26 +140,3 @@ def _rows(both: Results, name: str, names: dict[str, str], others: Collection[st
             )
         )
     return tuple(sorted(rows, key=lambda row: (row.domain.count("x"), len(row.domain), row.domain, row.scale)))
-
-
-HEADINGS = ("domain", "scale", "competitive", "most competitive other", "error / Identity", "error / Uniform")
-
-
-def cells(row: ScaleRow) -> list[str]:
-    """A row as it is printed."""
-    ratios = ["-" if value != value else f"{value:.3g}" for value in (row.over_identity, row.over_uniform)]  # noqa: PLR0124
-    return [row.domain, f"{row.scale:.0e}", f"{row.competitive} of {row.datasets}", row.best, *ratios]
-
-
-def markdown(comparison: Comparison) -> str:
-    """The table for a paper in Markdown."""
-    lines = ["| " + " | ".join(each) + " |" for each in (HEADINGS, *(cells(row) for row in comparison.rows))]
-    return "\n".join([lines[0], "|---" * len(HEADINGS) + "|", *lines[1:]]) + "\n"
-
-
-def latex(comparison: Comparison) -> str:
-    """The table for a paper in LaTeX."""
-    lines = [" & ".join(each) + r" \\" for each in (HEADINGS, *(cells(row) for row in comparison.rows))]
-    columns = "l" + "r" * (len(HEADINGS) - 1)
-    return "\n".join([rf"\begin{{tabular}}{{{columns}}}", r"\hline", lines[0], r"\hline", *lines[1:], r"\hline",
-                      r"\end{tabular}"]) + "\n"  # fmt: skip

@@ -40,6 +40,8 @@ class AlgorithmCard:
     ledger: tuple[LedgerLine, ...]
     audit: str
     """What the conformance and privacy suite said; empty where it was not asked."""
+    catalogued: bool = True
+    """False: somebody's own algorithm, which the page is about."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class DatasetCard:
 
     name: str
     domain: str
+    """Empty for a shape, which exists on every domain."""
     scale: int
     percent_zero: float
     about: str

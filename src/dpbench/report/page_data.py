@@ -126,6 +126,7 @@ def _measured(part: Study) -> dict[str, NDArray[np.float64]]:
         "trials": measured.trials.astype(np.float64),
         "seconds": part.results.columns["seconds"] / np.maximum(measured.trials, 1),
         "failed": part.results.columns["failed"].astype(np.float64),
+        "queries": part.results.columns["queries"].astype(np.float64),
     }
 
 

@@ -26,6 +26,8 @@ DOMAINS = {1: "4096", 2: "128x128"}
 SCALES = {1: 1_000, 2: 10_000}
 DOMAIN_SETS = ("ADULT-2D", "BJ-CABS-E")
 DOMAIN_SCALES = (10_000, 1_000_000)
+PANELS_ACROSS = 3
+"""Panels of figure 1 beside each other: what a page of print is wide enough for."""
 LONGEST = 24
 """Letters of a name that a figure has room for."""
 MARKERS = "osv^D<>Pp*hX8d"
@@ -147,9 +149,14 @@ def _by_scale(study: Study, figure: str, overlay: Overlay) -> Any:
     means, columns = _means(study), study.results.columns
     scales = sorted(set(columns["scale"].tolist()))
     names = sorted(set(study.names.tolist()), key=str.casefold)
-    drawn = Figure(figsize=(max(4.0, 0.16 * len(names) * len(scales) + 1), 3.2), layout="constrained")
-    panels = np.atleast_1d(drawn.subplots(1, len(scales), sharey=True))
-    for panel, scale in zip(panels, scales, strict=True):
+    columns_of_panels = min(len(scales), PANELS_ACROSS)
+    rows_of_panels = -(-len(scales) // columns_of_panels)
+    size = (max(4.0, (0.14 * len(names) + 0.2) * columns_of_panels + 0.6), 2.6 * rows_of_panels + 0.3)
+    drawn = Figure(figsize=size, layout="constrained")
+    panels = np.ravel(drawn.subplots(rows_of_panels, columns_of_panels, sharey=True, squeeze=False))
+    for panel in panels[len(scales) :]:
+        panel.remove()
+    for panel, scale in zip(panels, scales, strict=False):
         for place, name in enumerate(names):
             values = means[(columns["scale"] == scale) & (study.names == name)]
             values = values[np.isfinite(values)]
@@ -170,7 +177,7 @@ def _by_scale(study: Study, figure: str, overlay: Overlay) -> Any:
             )
         panel.set(yscale="log", title=f"scale {_scale(scale)}", xlim=(-0.7, len(names) - 0.3))
         panel.set_xticks(range(len(names)), [_verbatim(name) for name in names], rotation=90)
-    panels[0].set_ylabel("scaled error")
+    drawn.supylabel("scaled error", fontsize=8)
     drawn.suptitle(_title(study) + ("; orange: the authors' plot" if overlay.values else ""))
     return drawn
 
@@ -190,7 +197,7 @@ def _by_dataset(study: Study, figure: str, scale: int, overlay: Overlay) -> Any:
     drawn = Figure(figsize=(max(4.0, 0.32 * len(datasets) + 2), 3.2), layout="constrained")
     panel = drawn.subplots()
     for place, name in enumerate(names):
-        look: dict[str, Any] = {"marker": MARKERS[place % len(MARKERS)], "color": COLOURS[place % len(COLOURS)]}
+        look = _look(name, place)
         at = {
             dataset: means[(here.names == name) & (here.results.columns["dataset"] == dataset)] for dataset in datasets
         }
@@ -232,20 +239,26 @@ def _by_domain(study: Study) -> Any:
         for place, name in enumerate(names):
             own = (part.names == name) & (columns["dataset"] == dataset) & (columns["scale"] == scale)
             line = [means[own & (columns["domain"] == domain)] for domain in domains]
-            look: dict[str, Any] = {"marker": MARKERS[place % len(MARKERS)], "color": COLOURS[place % len(COLOURS)]}
             panel.plot(
                 range(len(domains)),
                 [float(each[0]) if len(each) else np.nan for each in line],
                 markersize=3.5,
                 linewidth=1,
+                linestyle="-" if name not in BASELINES and place < len(COLOURS) else "--",
                 label=_verbatim(name),
-                **look,
+                **_look(name, place),
             )
         panel.set(yscale="log", title=f"{_verbatim(dataset)}, scale {_scale(scale)}")
         panel.set_xticks(range(len(domains)), domains, rotation=45)
     panels[0].set_ylabel("scaled error")
     panels[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=7)
     return drawn
+
+
+def _look(name: str, place: int) -> dict[str, Any]:
+    """Marker and colour of an algorithm; baselines are grey."""
+    colour = "#777777" if name in BASELINES else COLOURS[place % len(COLOURS)]
+    return {"marker": MARKERS[place % len(MARKERS)], "color": colour}
 
 
 def _scale(scale: int) -> str:

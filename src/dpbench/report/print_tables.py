@@ -13,13 +13,17 @@ import numpy as np
 
 from dpbench.errors import InvalidStore
 from dpbench.interpreting import competitive_sets, error_cells, regret
+from dpbench.interpreting.errors_table import scales_of
 from dpbench.measuring import measure_all
 from dpbench.report.page_data import TABLE, Study, studies
-from dpbench.report.table import Cell, Table
+from dpbench.report.table import LATEX_PACKAGES, Cell, Table
 from dpbench.results import Results
 from dpbench.store.store import write_whole
 
 FORM_WORDS = {"published": "as the paper did", "private": "private end to end"}
+
+FLOATS = 12
+"""Tables in a row that LaTeX surely keeps in mind before it has a page for them."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,9 @@ class Tables:
 
     def latex(self) -> str:
         """All tables for LaTeX."""
-        return "% needs \\usepackage{booktabs}\n\n" + "\n".join(table.latex() for table in self.tables)
+        parts = [table.latex() for table in self.tables]
+        runs = ["\n".join(parts[start : start + FLOATS]) for start in range(0, len(parts), FLOATS)]
+        return LATEX_PACKAGES + "\n" + "\n\\clearpage\n".join(runs)
 
     def markdown(self) -> str:
         """All tables for Markdown."""
@@ -110,14 +116,13 @@ def _errors(study: Study) -> Iterable[Table]:
 
 
 def _datasets(study: Study) -> Iterable[Table]:
-    """Every dataset by itself; bold: competitive."""
+    """Every dataset by itself, a table for each scale; bold: competitive."""
     sets, measured = competitive_sets(study.results), measure_all(study.results.errors)
     short = _short(study)
-    for group, places in sets.grid.groups().items():
+    for group, scale, places in scales_of(sets.grid):
         used = [column for column in range(len(sets.grid.labels)) if (sets.grid.index[places, column] >= 0).any()]
         rows = []
         for place in places.tolist():
-            where = sets.grid.places[place]
             numbers = [int(sets.grid.index[place, column]) for column in used]
             cells = tuple(
                 Cell(float(measured.mean[number]), float(measured.deviation[number]), bool(sets.members[place, column]))
@@ -125,8 +130,9 @@ def _datasets(study: Study) -> Iterable[Table]:
                 else None
                 for number, column in zip(numbers, used, strict=True)
             )
-            rows.append((f"{where.dataset}, scale {where.scale:g}", cells))
-        words = f"Scaled error (deviation of a trial) by dataset; bold: competitive. {_where(study, group)}"
+            rows.append((sets.grid.places[place].dataset, cells))
+        words = f"Scaled error (deviation of a trial) by dataset at scale {scale:g}; bold: competitive."
+        words = f"{words} {_where(study, group)}"
         yield Table("datasets", words, tuple(short[sets.grid.labels[column]] for column in used), tuple(rows))
 
 

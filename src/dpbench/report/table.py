@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,24 +33,11 @@ class Table:
     rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
 
     def latex(self) -> str:
-        """A table for LaTeX; needs the package booktabs."""
-        head = " & ".join([" ", *map(_latex_heading, self.columns)])
-        body = [" & ".join([latex_text(name), *(_latex_cell(cell) for cell in cells)]) for name, cells in self.rows]
-        return "\n".join(
-            [
-                r"\begin{table}",
-                rf"\caption{{{latex_text(self.caption)}}}",
-                rf"\begin{{tabular}}{{l{'r' * len(self.columns)}}}",
-                r"\toprule",
-                rf"{head} \\",
-                r"\midrule",
-                *(rf"{line} \\" for line in body),
-                r"\bottomrule",
-                r"\end{tabular}",
-                r"\end{table}",
-                "",
-            ]
-        )
+        """A table for LaTeX; needs the packages of :data:`LATEX_PACKAGES`."""
+        head = ["", *map(_latex_heading, self.columns)]
+        body = [[latex_text(name), *(_latex_cell(cell) for cell in cells)] for name, cells in self.rows]
+        lines = [r"\begin{table}", rf"\caption{{{latex_text(self.caption)}}}", *latex_rows(head, body), r"\end{table}"]
+        return "\n".join(lines) + "\n"
 
     def markdown(self) -> str:
         """A table for Markdown, its caption above it."""
@@ -113,6 +100,28 @@ def _latex_cell(cell: Cell | None) -> str:
     return rf"\boldmath${text}$" if cell.bold else f"${text}$"
 
 
+LATEX_PACKAGES = "% needs \\usepackage{booktabs,graphicx}\n"
+_FITTING = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+
+
+def latex_rows(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
+    """Rows of LaTeX text as a tabular of booktabs, made smaller where it is wider than the page.
+
+    The braces before each row keep a name that begins with a bracket or a star from becoming an option of the line
+    before.
+    """
+    return [
+        _FITTING,
+        rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
+        r"\toprule",
+        " & ".join(head) + r" \\",
+        r"\midrule",
+        *("{}" + " & ".join(row) + r" \\" for row in body),
+        r"\bottomrule",
+        r"\end{tabular}}",
+    ]
+
+
 def _latex_heading(text: str) -> str:
     """A name, or a scale as a power of ten."""
     exponent = power_of_ten(float(text)) if re.fullmatch(r"[0-9.e+]+", text) else None
@@ -120,7 +129,7 @@ def _latex_heading(text: str) -> str:
 
 
 def latex_text(text: str) -> str:
-    """Text that LaTeX prints as it is."""
+    """Text that LaTeX prints as it is, on one line."""
     named = {
         "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
@@ -128,7 +137,8 @@ def latex_text(text: str) -> str:
         "<": r"\textless{}",
         ">": r"\textgreater{}",
     }
-    return "".join(named.get(sign, f"\\{sign}" if sign in "&%$#_{}" else sign) for sign in text)
+    plain = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    return "".join(named.get(sign, f"\\{sign}" if sign in "&%$#_{}" else sign) for sign in plain)
 
 
 def markdown_text(text: str) -> str:

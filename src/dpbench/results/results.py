@@ -23,7 +23,7 @@ SELECTORS = ("dimensions", "label", *COLUMNS)
 """What :meth:`Results.where` can select by."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Results:
     """Settings, sorted as exports are; ``len``, iteration and ``results[3]`` give :class:`Setting` records."""
 
@@ -67,6 +67,16 @@ class Results:
         from dpbench.results.summary_file import write_summary
 
         write_summary(Path(path), self.columns, self.errors, self.metadata)
+
+    def __repr__(self) -> str:
+        from dpbench.results.display import facts
+
+        return f"<Results: {facts(self)}>"
+
+    def _repr_html_(self) -> str:
+        from dpbench.results.display import results_html
+
+        return results_html(self)
 
     def __len__(self) -> int:
         return len(self.errors)

@@ -37,26 +37,29 @@ function algorithmCard(name) {
   if (!card) return element("article", { class: "card" }, element("h3", {}, name, element("span", { class: "tag" }, "not in the catalogue")), ...account);
   const parameters = Object.entries(card.parameters).map(([key, value]) => `${key} = ${value}`).join(", ");
   return element("article", { class: "card" },
-    element("h3", {}, card.name, card.not_private ? element("span", { class: "tag warn" }, "published form not private") : null),
+    element("h3", {}, card.name, card.catalogued ? null : element("span", { class: "tag" }, "not in the catalogue"), card.not_private ? element("span", { class: "tag warn" }, "published form not private") : null),
     element("p", {}, card.idea),
     element("p", { class: "source" }, card.paper),
     element("p", {}, ...[card.dimensions, ...card.properties].flatMap((word) => [element("span", { class: "tag" }, word), " "])),
     card.ledger.length ? element("p", {}, `Where epsilon goes ${card.ledger_where}`) : null,
     card.ledger.length ? ledgerPicture(card.ledger) : null,
     card.ledger.length ? ledgerKey(card.ledger) : null,
+    card.audit ? element("p", { class: card.audit.startsWith("failed") ? "failed" : "source" }, `Audit of the private form ${card.audit}.`) : null,
     element("details", {}, element("summary", {}, "More"),
       card.about ? element("p", {}, card.about) : null,
       element("p", {}, `Parameters: ${parameters || "none"}.`),
       element("p", {}, `Side information: ${card.side_information.join(", ") || "none"}.`),
       card.not_private ? element("p", {}, `The published form is not private: ${card.not_private}.`) : null,
-      element("p", {}, card.audit ? `Audit of the private form: ${card.audit}.` : "Audit: not asked for when this page was made (dpbench report --audit)."),
       ...account));
 }
 
 function algorithmCards() {
   const present = new Set(data.algorithmOf);
-  const ordered = [...data.cards.map((card) => card.name).filter((name) => present.has(name)), ...[...present].filter((name) => !data.cardOf.has(name))];
-  return element("div", { class: "cards" }, ...ordered.map(algorithmCard));
+  const own = (name) => !data.cardOf.get(name)?.catalogued;
+  const ordered = [...[...present].filter(own), ...data.cards.map((card) => card.name).filter((name) => present.has(name) && !own(name))];
+  const silent = data.cards.filter((card) => present.has(card.name) && !card.audit).length;
+  const note = silent ? element("p", { class: "about" }, `The privacy suite was not asked about ${silent} of these when this page was made: dpbench report --audit asks it.`) : null;
+  return element("div", {}, note ?? "", element("div", { class: "cards" }, ...ordered.map(algorithmCard)));
 }
 
 function smallPicture(example) {
@@ -80,8 +83,8 @@ function datasetCard(card) {
   return element("article", { class: "card" }, element("h3", {}, card.name),
     example ? smallPicture(example) : element("p", { class: "source" }, "No local copy when this page was made: no picture."),
     element("p", {}, `${card.about}. Origin: ${card.origin}.`),
-    element("p", { class: "source" }, `${card.domain} cells, ${card.scale.toLocaleString("en")} records, ${card.percent_zero} % of cells empty.`),
-    element("p", { class: "source" }, card.paper ? `The paper's table: ${card.paper}.` : "Not in the paper's table."));
+    card.domain ? element("p", { class: "source" }, `${card.domain} cells, ${card.scale.toLocaleString("en")} records, ${card.percent_zero} % of cells empty.`) : null,
+    card.domain ? element("p", { class: "source" }, card.paper ? `The paper's table: ${card.paper}.` : "Not in the paper's table.") : null);
 }
 
 function datasetCards() {
@@ -89,5 +92,5 @@ function datasetCards() {
   const told = data.datasets.filter((card) => present.has(card.name));
   const rest = data.names.dataset.filter((name) => !told.some((card) => card.name === name));
   return element("div", { class: "cards" }, ...told.map(datasetCard),
-    ...rest.map((name) => element("article", { class: "card" }, element("h3", {}, name), element("p", { class: "source" }, "Not in the catalogue: a synthetic shape or a file of whoever ran this."))));
+    ...rest.map((name) => element("article", { class: "card" }, element("h3", {}, name), element("p", { class: "source" }, "Not in the catalogue: a file of whoever ran this."))));
 }

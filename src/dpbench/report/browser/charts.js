@@ -83,7 +83,7 @@ function rowOfDots(root, row, { left, gutter, y, x, room, step, ink }) {
   const faded = view.marked.size > 0 && !view.marked.has(row.name);
   const group = shape("g", { opacity: faded ? 0.28 : 1, "data-name": row.name });
   const colour = ink[row.who === undefined ? "independent" : kindOf(row.who)];
-  const strong = view.marked.has(row.name) || row.strong;
+  const strong = view.marked.has(row.name) || (row.who !== undefined && isOwn(row.who));
   group.append(shape("rect", { x: left, y: y - step / 2, width: room, height: step, fill: "transparent" }));
   const label = shape("text", { x: left + gutter - 8, y: y + 4, "text-anchor": "end", fill: ink.text, "font-weight": strong ? 700 : 400 }, shortened(row.name, gutter - 10));
   if (row.who !== undefined) {
@@ -114,10 +114,10 @@ function toggleMark(name) {
 /**
  * Coloured cells with their text. cells[row][column]: { text, colour, opacity, strong, tip } or null.
  */
-function cellChart({ width, rows, columns, cells, label, corner = "", least = 46 }) {
+function cellChart({ width, rows, columns, cells, label, corner = "", least = 46, own = [] }) {
   const ink = colours();
   const gutter = Math.min(Math.max(...rows.map((name) => textWidth(name)), textWidth(corner), 40) + 14, Math.max(110, width * 0.3));
-  const longest = Math.max(...cells.flat().map((cell) => (cell ? Math.min(textWidth(cell.text) + 10, 190) : 0)), least);
+  const longest = Math.max(...cells.flat().map((cell) => (cell ? Math.min(textWidth(cell.text, 11.5) + 8, 190) : 0)), width < 480 ? 34 : least);
   const across = Math.max(longest, Math.min(118, (width - gutter) / columns.length));
   const slanted = columns.some((name) => textWidth(name) > across);
   const head = slanted ? Math.min(Math.max(...columns.map((name) => textWidth(name))) * 0.68 + 22, 150) : 26;
@@ -134,7 +134,7 @@ function cellChart({ width, rows, columns, cells, label, corner = "", least = 46
     const y = head + r * step;
     const faded = view.marked.size > 0 && rows.some((each) => view.marked.has(each)) && !view.marked.has(name);
     const group = shape("g", { opacity: faded ? 0.35 : 1, "data-name": name });
-    group.append(tip(shape("text", { x: gutter - 8, y: y + 15.5, "text-anchor": "end", fill: ink.text }, shortened(name, gutter - 12)), name));
+    group.append(tip(shape("text", { x: gutter - 8, y: y + 15.5, "text-anchor": "end", fill: ink.text, "font-weight": own[r] ? 700 : 400 }, shortened(name, gutter - 12)), name));
     columns.forEach((_, c) => {
       const cell = cells[r][c];
       if (!cell) return;
@@ -143,6 +143,33 @@ function cellChart({ width, rows, columns, cells, label, corner = "", least = 46
       group.append(tip(box, cell.tip));
       group.append(shape("text", { x: x + across / 2, y: y + 15.5, "text-anchor": "middle", fill: ink.text, "font-size": 11.5, "font-weight": cell.strong ? 700 : 400, "pointer-events": "none" }, shortened(cell.text, across - 4)));
     });
+    root.append(group);
+  });
+  return root;
+}
+
+/** Bars of two parts: bias and variance. rows: [{ name, who, share, bias, spread, tip }] */
+function shareChart({ width, rows, label }) {
+  const ink = colours();
+  const gutter = Math.min(Math.max(...rows.map((row) => textWidth(row.name, 13)), 40) + 14, width * 0.3);
+  const [step, head] = [22, 26];
+  const numbers = width > 520 ? 62 : 50; // room for a number, twice, beside the bars
+  const across = width - gutter - 2 * numbers - 24;
+  const root = drawing(width, head + rows.length * step + 6, label);
+  const heading = (x, text, colour) => root.append(shape("text", { x, y: 15, "font-size": 11, "font-weight": 600, fill: colour }, text));
+  heading(gutter, width > 520 ? "bias (left) and variance, shares of the squared error" : "bias | variance", ink.quiet);
+  heading(gutter + across + 12, "bias", ink.dependent);
+  heading(gutter + across + 12 + numbers, "deviation", ink.independent);
+  rows.forEach((row, k) => {
+    const y = head + k * step;
+    const share = Math.max(0, Math.min(1, row.share));
+    const group = shape("g", { opacity: view.marked.size > 0 && !view.marked.has(row.name) ? 0.3 : 1, "data-name": row.name });
+    const name = shape("text", { x: gutter - 8, y: y + 15, "text-anchor": "end", fill: ink.text, class: "pick", cursor: "pointer", "font-weight": isOwn(row.who) || view.marked.has(row.name) ? 700 : 400 }, shortened(row.name, gutter - 10));
+    name.addEventListener("click", () => toggleMark(row.name));
+    group.append(tip(name, row.name));
+    group.append(tip(shape("rect", { x: gutter, y: y + 2, width: across, height: step - 5, fill: ink.independent, "fill-opacity": 0.3, rx: 2 }), row.tip));
+    if (share > 0) group.append(tip(shape("rect", { x: gutter, y: y + 2, width: share * across, height: step - 5, fill: ink.dependent, "fill-opacity": 0.85, rx: 2 }), row.tip));
+    [row.bias, row.spread].forEach((value, at) => group.append(shape("text", { x: gutter + across + 12 + at * numbers, y: y + 15, fill: ink.text, "font-size": 11.5 }, number(value))));
     root.append(group);
   });
   return root;
@@ -172,11 +199,11 @@ function lineChart({ width, steps, series, label, unit, below }) {
     const group = shape("g", { opacity: faded ? 0.2 : 1, "data-name": line.name });
     const colour = line.colour || colourOf(line.who);
     const path = line.points.map((point, i) => `${i ? "L" : "M"}${x(point.at).toFixed(1)} ${y(point.value).toFixed(1)}`).join("");
-    group.append(shape("path", { d: path, fill: "none", stroke: colour, "stroke-width": 2, "stroke-dasharray": line.dash ?? (dashOf(line.who) || undefined) }));
+    group.append(shape("path", { d: path, fill: "none", stroke: colour, "stroke-width": isOwn(line.who) ? 3.5 : 2, "stroke-dasharray": line.dash ?? (dashOf(line.who) || undefined) }));
     for (const point of line.points) group.append(tip(shape("circle", { cx: x(point.at), cy: y(point.value), r: 4, fill: colour }), point.text));
     const last = line.points[line.points.length - 1];
     group.append(shape("path", { d: `M${x(last.at) + 5} ${y(last.value)}L${width - right + 6} ${places[k]}`, stroke: colour, "stroke-width": 0.8, fill: "none" }));
-    const name = shape("text", { x: width - right + 9, y: places[k] + 4, fill: ink.text, cursor: "pointer" }, shortened(line.name, right - 10));
+    const name = shape("text", { x: width - right + 9, y: places[k] + 4, fill: ink.text, "font-weight": isOwn(line.who) ? 700 : 400, class: "pick", cursor: "pointer" }, shortened(line.name, right - 10));
     name.addEventListener("click", () => toggleMark(line.name));
     group.append(tip(name, line.name));
     root.append(group);

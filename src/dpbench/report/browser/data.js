@@ -43,8 +43,11 @@ const isBaseline = (who) => ["Identity", "Uniform"].includes(data.algorithmOf[wh
 function kindOf(who) {
   if (isBaseline(who)) return "baseline";
   const card = data.cardOf.get(data.algorithmOf[who]);
-  return card ? (card.data_dependent ? "dependent" : "independent") : "other";
+  return card?.catalogued ? (card.data_dependent ? "dependent" : "independent") : "other";
 }
+
+/** Somebody's own algorithm among those of the catalogue. */
+const isOwn = (who) => kindOf(who) === "other" && data.cards.length > 0;
 
 function matching(chosen, except = []) {
   const wanted = Object.entries(chosen).filter(([name, value]) => value !== undefined && !except.includes(name));

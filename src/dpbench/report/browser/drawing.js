@@ -53,7 +53,7 @@ function textWidth(text, size = 12) {
   return ruler.measureText(text).width;
 }
 
-const colourOf = (who) => (isBaseline(who) ? colours().baseline : PALETTE[data.ranks[who] % PALETTE.length]);
+const colourOf = (who) => (isBaseline(who) ? colours().baseline : isOwn(who) ? colours().other : PALETTE[data.ranks[who] % PALETTE.length]);
 const dashOf = (who) => (isBaseline(who) ? (data.algorithmOf[who] === "Uniform" ? DASHES[2] : DASHES[1]) : DASHES[Math.floor(data.ranks[who] / PALETTE.length) % DASHES.length]);
 
 function power(exponent) {
@@ -102,12 +102,21 @@ function followPointer() {
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
 }
 
-/** Arrow keys read a focused chart mark by mark. */
+/** Arrow keys read a focused chart mark by mark; Enter follows the name that was read. */
 function walk(event) {
-  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-  if (!step) return;
   const marks = [...event.currentTarget.querySelectorAll("[data-tip]")];
-  if (!marks.length) return;
+  if (event.key === "Enter") {
+    const figure = event.currentTarget.closest("figure");
+    const { at: last } = event.currentTarget.dataset;
+    if (!marks[last]?.matches(".pick")) return;
+    marks[last].dispatchEvent(new MouseEvent("click"));
+    const redrawn = figure.querySelector(".plot svg");
+    redrawn.dataset.at = last;
+    redrawn.focus();
+    return;
+  }
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (!step || !marks.length) return;
   event.preventDefault();
   const at = Number(event.currentTarget.dataset.at ?? (step > 0 ? -1 : 0));
   const next = (at + step + marks.length) % marks.length;

@@ -1,6 +1,6 @@
 // A public histogram under a noisy one: drag a range, read the true and the noisy answer.
 
-const TELLING = ["MEDCOST", "STROKE"]; // small and wide enough for noise to show at first sight
+const TELLING = ["MEDCOST", "STROKE", "bimodal", "clusters"]; // small and wide enough for noise to show at first sight
 const CIVIDIS = [[0, 32, 77], [60, 77, 110], [124, 123, 120], [188, 175, 111], [255, 234, 70]];
 
 function sunny(share) {
@@ -43,9 +43,10 @@ function explorer() {
 
   function chosen() {
     const fitting = data.examples.filter((each) => each.shape.length === view.chosen.dimensions);
-    const example = named(state.show) || fitting.find((each) => TELLING.includes(each.name)) || fitting[0] || data.examples[0];
+    const own = fitting.filter((each) => data.names.dataset.includes(each.name));
+    const example = named(state.show) || own.find((each) => TELLING.includes(each.name)) || own[0] || fitting[0] || data.examples[0];
     const algorithms = [...new Set(example.estimates.map((each) => each.algorithm))];
-    const by = algorithms.includes(state.by) ? state.by : algorithms.includes("DAWA") ? "DAWA" : algorithms[0];
+    const by = algorithms.includes(state.by) ? state.by : data.cardOf.get(algorithms[0])?.catalogued && algorithms.includes("DAWA") ? "DAWA" : algorithms[0];
     const epsilons = example.estimates.filter((each) => each.algorithm === by).map((each) => each.epsilon);
     const eps = epsilons.find((each) => String(each) === state.eps) ?? epsilons.find((each) => each === 0.1) ?? epsilons[0];
     const estimate = example.estimates.find((each) => each.algorithm === by && each.epsilon === eps);

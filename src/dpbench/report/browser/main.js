@@ -2,7 +2,7 @@
 
 const SECTIONS = [
   ["wins", "Who wins where", [
-    { key: "winners", title: "Lowest error by dataset and scale", make: winners, about: () => `${chosenWords()}. “+2”: two more algorithms cannot be told from the best (unpaired t-test, Bonferroni-corrected).` },
+    { key: "winners", title: "Lowest error by dataset and scale", make: winners, about: () => `${chosenWords()}. “+2” (“+” where there is little room): two more algorithms cannot be told from the best (unpaired t-test, Bonferroni-corrected).` },
     { key: "competitive", title: "Datasets on which each algorithm is competitive", make: competitiveTable, about: "Lowest error, or not significantly above it. The paper's Table 3." },
   ]],
   ["scale", "Error against scale", [
@@ -10,6 +10,9 @@ const SECTIONS = [
   ]],
   ["dataset", "Error by dataset", [
     { key: "dataset", title: "Error over the lowest on the same dataset", make: errorByDataset, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}: 1.0 is the best there; framed: competitive. The paper's Figures 2a and 2b.` },
+  ]],
+  ["people", "Errors in people", [
+    { key: "people", title: "By how many people an answer is off", make: inPeople, about: () => `${chosenWords()}: root mean squared error of one query${view.measure === "mean" ? "" : " in a bad run (95th percentile)"}, mean over datasets; the stronger the colour, the larger a part of all records. What a scaled error means to who publishes a table.` },
   ]],
   ["domain", "Error by domain size", [
     { key: "domain", title: "Error against the number of cells", make: errorByDomain, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, ${view.dataset === undefined ? "mean over datasets" : nameOf("dataset", view.dataset)}. The paper's Figure 2c.` },
@@ -19,13 +22,32 @@ const SECTIONS = [
     { key: "regret-scale", title: "Regret by scale", make: regretByScale, about: "The same at each scale by itself; 1 would be the best on every dataset." },
   ]],
   ["bias", "Bias against variance", [
-    { key: "bias", title: "Where the error comes from", make: biasAndVariance, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, of a query's answer, in records, corrected for the number of trials; the share is of the squared error. More budget lowers variance; bias need not follow.` },
+    { key: "bias", title: "Where the error comes from", make: biasAndVariance, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, of a query's answer: shares of the squared error, mean over datasets, and both in records, corrected for the number of trials. More budget lowers variance; bias need not follow.` },
   ]],
   ["time", "Time per trial", [{ key: "time", title: "Time in the algorithm", make: timePerTrial, about: () => `${chosenWords()}; dots are datasets and scales, the diamond is their median. On the machine that made these results, beside whatever else it did.` }]],
   ["price", "The price of privacy", [{ key: "price", title: "Private over published error", make: priceOfPrivacy, about: "Geometric mean over datasets. Above 1: a really private form costs that much; below 1: it is better than what was published. Where both forms are the same code, what differs from 1 is chance." }]],
 ];
 
 let frames = [];
+
+const barHeight = () => document.getElementById("filters").offsetHeight;
+
+/** What is jumped to stays below the filters, however many rows they take. */
+function makeRoom() {
+  document.documentElement.style.scrollPaddingTop = `${barHeight() + 12}px`;
+  document.getElementById("contents").style.top = `${barHeight() + 16}px`;
+}
+
+/** Mark the section that is being read in the contents. */
+function followSections() {
+  const links = new Map([...document.querySelectorAll("#contents a")].map((link) => [link.hash.slice(1), link]));
+  const mark = () => {
+    const read = [...document.querySelectorAll("main > section")].filter((each) => each.getBoundingClientRect().top < barHeight() + 80).at(-1)?.id ?? SECTIONS[0][0];
+    for (const [id, link] of links) if (id === read) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
+  };
+  addEventListener("scroll", mark, { passive: true });
+  mark();
+}
 
 function facetSelect(name, words, options, current, text) {
   const select = element("select", { id: `filter-${name}`, name }, ...options.map(([value, shown]) => element("option", { value }, shown)));
@@ -69,9 +91,23 @@ function headline() {
   };
   const { scale } = view.options;
   const ends = scale.length > 1 ? `${most(scale[0])}; ${most(scale[scale.length - 1])}` : most(scale[0]);
-  const safest = regretLines(-1).filter((line) => !line.missing).sort((a, b) => a.value - b.value)[0];
-  const regret = safest ? ` Used everywhere, ${algorithmName(safest.who)} costs least: ${number(safest.value)} times the best on average.` : "";
-  return `${ends[0].toUpperCase()}${ends.slice(1)}.${regret}`;
+  const lines = regretLines(-1);
+  const whole = lines.filter((line) => !line.missing).sort((a, b) => a.value - b.value);
+  const [safest] = whole;
+  const regret = 2 * whole.length >= lines.length && safest ? ` Used everywhere, ${algorithmName(safest.who)} costs least: ${number(safest.value)} times the best on average.` : "";
+  return `${ends[0].toUpperCase()}${ends.slice(1)}.${regret}${newcomers()}`;
+}
+
+/** What is said first of somebody's own algorithms. */
+function newcomers() {
+  const ranked = regretLines(-1).filter((line) => !line.missing).sort((a, b) => a.value - b.value);
+  const own = distinct(view.rows, "algorithm").filter(isOwn).slice(0, 3);
+  return own.map((who) => {
+    const here = view.rows.filter((i) => column.algorithm[i] === who);
+    const rank = ranked.findIndex((line) => line.who === who);
+    const regret = rank < 0 ? "" : `; used everywhere it costs ${number(ranked[rank].value)} times the best, rank ${rank + 1} of ${ranked.length}`;
+    return ` ${algorithmName(who)} is competitive in ${here.filter(competitive).length} of ${here.length} settings${regret}.`;
+  }).join("");
 }
 
 function build() {
@@ -81,7 +117,7 @@ function build() {
   const look = explorer();
   frames.push(look);
   main.replaceChildren(...sections, section("explore", "See the noise", look),
-    section("algorithms", "Algorithms", element("div", { id: "algorithm-cards" })), section("datasets", "Datasets", element("p", { class: "about" }, "Pictures are of the copy on the machine that made this page, coarsened; heights and colours are logarithms of counts."), element("div", { id: "dataset-cards" })),
+    section("algorithms", "Algorithms", element("div", { id: "algorithm-cards" })), section("datasets", "Datasets", element("p", { class: "about" }, "Pictures are of the copy on the machine that made this page, coarsened, or of a draw from a synthetic shape; heights and colours are logarithms of counts."), element("div", { id: "dataset-cards" })),
     section("method", "How to read this", ...method()));
   const all = [...SECTIONS.map(([id, title]) => [id, title]), ["explore", "See the noise"], ["algorithms", "Algorithms"], ["datasets", "Datasets"], ["method", "How to read this"]];
   document.getElementById("contents").replaceChildren(element("ol", {}, ...all.map(([id, title]) => {
@@ -124,6 +160,7 @@ function refresh() {
   hideTip();
   resolve();
   drawFilters();
+  makeRoom();
   document.getElementById("headline").textContent = headline();
   for (const frame of frames) frame.draw();
 }
@@ -156,6 +193,7 @@ async function start() {
   drawHead();
   redraw();
   followPointer();
+  followSections();
   document.getElementById("theme").addEventListener("click", () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); redraw(); });
   document.getElementById("filters").addEventListener("submit", (event) => event.preventDefault());
   prefersDark.addEventListener("change", (event) => { setTheme(event.matches ? "dark" : "light"); redraw(); });

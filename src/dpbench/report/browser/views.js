@@ -22,6 +22,7 @@ function winners(width) {
   const rows = view.options.dataset.filter((each) => view.dataset === undefined || each === view.dataset);
   const found = places();
   const table = [];
+  const narrow = width < 90 + 75 * view.options.scale.length;
   const cells = rows.map((dataset) => view.options.scale.map((scale) => {
     const here = found.get(`${dataset} ${scale}`) || [];
     const best = here.find(isBest);
@@ -30,11 +31,11 @@ function winners(width) {
     const who = column.algorithm[best];
     table.push([nameOf("dataset", dataset), nameOf("scale", scale), algorithmName(who), view.value[best], rivals.map((i) => algorithmName(column.algorithm[i])).join(", ")]);
     return {
-      text: algorithmName(who) + (rivals.length ? ` +${rivals.length}` : ""), colour: colourOf(who), opacity: 0.3,
+      text: algorithmName(who) + (rivals.length ? (narrow ? "+" : ` +${rivals.length}`) : ""), colour: colourOf(who), opacity: 0.3,
       tip: `${settingWords(best)}\nnot told apart from it: ${rivals.map((i) => algorithmName(column.algorithm[i])).join(", ") || "nobody"}`,
     };
   }));
-  const chart = cellChart({ width, rows: rows.map((each) => nameOf("dataset", each)), columns: view.options.scale.map((each) => scaleWords(nameOf("scale", each))), cells, corner: "scale", label: `Best algorithm by dataset and scale, ${chosenWords()}`, least: 72 });
+  const chart = cellChart({ width, rows: rows.map((each) => nameOf("dataset", each)), columns: view.options.scale.map((each) => scaleWords(nameOf("scale", each))), cells, corner: "scale", label: `Best algorithm by dataset and scale, ${chosenWords()}`, least: narrow ? 46 : 72 });
   return { chart, table: { columns: ["dataset", "scale", "best", "error", "also competitive"], rows: table } };
 }
 
@@ -56,7 +57,7 @@ function competitiveTable(width) {
     tip: `${algorithmName(who)}: competitive on ${count} of ${total[k]} datasets at scale ${scaleWords(nameOf("scale", view.options.scale[k]))}`,
   })));
   const names = view.options.scale.map((scale) => scaleWords(nameOf("scale", scale)));
-  const chart = cellChart({ width, rows: order.map(algorithmName), columns: names, cells, corner: "scale", label: `Datasets on which each algorithm is competitive, ${chosenWords()}` });
+  const chart = cellChart({ width, rows: order.map(algorithmName), own: order.map(isOwn), columns: names, cells, corner: "scale", label: `Datasets on which each algorithm is competitive, ${chosenWords()}` });
   const rows = order.map((who) => [algorithmName(who), ...counts.get(who)]);
   return { chart, table: { columns: ["algorithm", ...view.options.scale.map((scale) => `scale ${nameOf("scale", scale)}`)], rows } };
 }
@@ -71,7 +72,7 @@ function errorByScale(width) {
       const wins = own.filter(competitive).length;
       table.push([algorithmName(who), nameOf("scale", scale), own.length, mean, Math.min(...own.map((i) => view.value[i])), Math.max(...own.map((i) => view.value[i])), wins]);
       return {
-        name: algorithmName(who), who, mean, strong: false, dots: own.map((i) => ({ value: view.value[i], text: settingWords(i), strong: competitive(i) })),
+        name: algorithmName(who), who, mean, dots: own.map((i) => ({ value: view.value[i], text: settingWords(i), strong: competitive(i) })),
         meanText: `${algorithmName(who)}, scale ${scaleWords(nameOf("scale", scale))}\nmean over ${own.length} datasets ${number(mean)}\ncompetitive on ${wins}`,
       };
     });
@@ -99,7 +100,7 @@ function errorByDataset(width) {
     const ratio = view.value[i] / best.get(set);
     return { text: ratio < 9.95 ? ratio.toFixed(1) : ratio < 1e4 ? ratio.toFixed(0) : ratio.toExponential(0).replace("e+", "e"), colour: ink.dependent, opacity: Math.min(0.72, 0.04 + 0.3 * Math.log10(ratio)), strong: competitive(i), tip: `${settingWords(i)}\n${number(ratio)} times the lowest there` };
   }));
-  const chart = cellChart({ width, rows: algorithms.map(algorithmName), columns: sets.map((set) => nameOf("dataset", set)), cells, least: 34, label: `Error by dataset at scale ${nameOf("scale", view.scale)}, ${chosenWords()}` });
+  const chart = cellChart({ width, rows: algorithms.map(algorithmName), own: algorithms.map(isOwn), columns: sets.map((set) => nameOf("dataset", set)), cells, least: 34, label: `Error by dataset at scale ${nameOf("scale", view.scale)}, ${chosenWords()}` });
   const rows = here.map((i) => [algorithmName(column.algorithm[i]), datasetName(i), view.value[i], plain(Math.log10(view.value[i])), column.deviation[i], column.p95[i], competitive(i) ? "yes" : "no"]);
   return { chart, table: { columns: ["algorithm", "dataset", errorWords(), "log10", "deviation", "95th percentile", "competitive"], rows } };
 }
@@ -150,16 +151,43 @@ function regretByScale(width) {
     const line = lines.get(who);
     return line ? { text: number(line.value), colour: ink.dependent, opacity: Math.min(0.72, 0.04 + 0.3 * Math.log10(line.value)), tip: `${algorithmName(who)}, scale ${scaleWords(nameOf("scale", view.options.scale[k]))}: regret ${number(line.value)}` } : null;
   }));
-  const chart = cellChart({ width, rows: order.map(algorithmName), columns: view.options.scale.map((scale) => scaleWords(nameOf("scale", scale))), cells, corner: "scale", label: `Regret by scale, ${chosenWords()}` });
+  const chart = cellChart({ width, rows: order.map(algorithmName), own: order.map(isOwn), columns: view.options.scale.map((scale) => scaleWords(nameOf("scale", scale))), cells, corner: "scale", label: `Regret by scale, ${chosenWords()}` });
   return { chart, table: { columns: ["algorithm", ...view.options.scale.map((scale) => `scale ${nameOf("scale", scale)}`)], rows: order.map((who) => [algorithmName(who), ...at.map((lines) => lines.get(who)?.value ?? "")]) } };
 }
+
+/** What an error means to who publishes a table: the root mean squared error of a query, in records. */
+function inPeople(width) {
+  if (view.loss !== "l2") return { nothing: "Errors in people are of the L2 error; choose the loss L2." };
+  const here = view.rows.filter((i) => column.queries[i] > 0 && Number.isFinite(view.value[i]));
+  if (!here.length) return { nothing: "The number of queries of this workload is not known." };
+  const share = (i, values) => values[i] * Math.sqrt(column.queries[i]);
+  const at = grouped(here, (i) => `${column.algorithm[i]} ${column.scale[i]}`);
+  const whole = (who) => geometric(view.options.scale.filter((scale) => at.has(`${who} ${scale}`)).map((scale) => average(at.get(`${who} ${scale}`).map((i) => share(i, view.value)))));
+  const order = [...new Set(here.map((i) => column.algorithm[i]))].sort((a, b) => whole(a) - whole(b));
+  const ink = colours();
+  const table = [];
+  const cells = order.map((who) => view.options.scale.map((each) => {
+    const own = at.get(`${who} ${each}`);
+    if (!own) return null;
+    const scale = nameOf("scale", each);
+    const [shown, mean, bad] = [view.value, column.mean, column.p95].map((values) => average(own.map((i) => share(i, values))));
+    table.push([algorithmName(who), scale, own.length, mean * scale, 100 * mean, bad * scale, 100 * bad]);
+    return {
+      text: people(shown * scale), colour: ink.dependent, opacity: Math.max(0.03, Math.min(0.72, 0.75 + 0.22 * Math.log10(shown))),
+      tip: `${algorithmName(who)}, ${scale.toLocaleString("en")} records, mean over ${own.length} datasets\na typical answer is off by ${people(mean * scale)} people, ${number(100 * mean, 2)} % of all\nin a bad run (95th percentile) by ${people(bad * scale)}, ${number(100 * bad, 2)} %`,
+    };
+  }));
+  const chart = cellChart({ width, rows: order.map(algorithmName), own: order.map(isOwn), columns: view.options.scale.map((each) => scaleWords(nameOf("scale", each))), cells, corner: "records", label: `Error of an answer in people, ${chosenWords()}` });
+  return { chart, table: { columns: ["algorithm", "records", "datasets", "off by, people", "% of all", "in a bad run, people", "% of all in a bad run"], rows: table } };
+}
+
+const people = (count) => (count < 9.95 ? count.toFixed(1) : count < 1e6 ? Math.round(Number(count.toPrecision(3))).toLocaleString("en") : `${number(count / 1e6, 3)} M`);
 
 /** Root mean squared bias against the deviation of an answer, in records. */
 function biasAndVariance(width) {
   const here = view.rows.filter((i) => column.scale[i] === view.scale && Number.isFinite(column.bias[i] + column.variance[i]));
   if (!here.length) return { nothing: "Bias and variance need several trials on each data vector." };
   const table = [];
-  const ink = colours();
   const rows = [...grouped(here, (i) => column.algorithm[i])].map(([who, own]) => {
     const bias = Math.sqrt(Math.max(average(own.map((i) => column.bias[i])), 0));
     const spread = Math.sqrt(average(own.map((i) => column.variance[i])));
@@ -167,12 +195,8 @@ function biasAndVariance(width) {
     table.push([algorithmName(who), own.length, bias, spread, share]);
     return { name: algorithmName(who), who, bias, spread, share };
   }).sort((a, b) => b.share - a.share);
-  const cells = rows.map((row) => [
-    { text: number(row.bias), tip: `${row.name}: bias ${number(row.bias)} records a query` },
-    { text: number(row.spread), tip: `${row.name}: deviation ${number(row.spread)} records a query` },
-    { text: `${Math.round(100 * Math.max(0, row.share))} %`, colour: ink.dependent, opacity: 0.05 + 0.6 * Math.max(0, row.share), tip: `${row.name}: ${(100 * row.share).toFixed(1)} % of the squared error is bias` },
-  ]);
-  const chart = cellChart({ width: Math.min(width, 620), rows: rows.map((row) => row.name), columns: ["bias", "deviation", "share of bias"], cells, least: 96, label: `Bias and variance at scale ${nameOf("scale", view.scale)}` });
+  const bars = rows.map((row) => ({ ...row, tip: `${row.name}: ${(100 * row.share).toFixed(1)} % of the squared error is bias, mean over datasets\nbias ${number(row.bias)} records a query, deviation ${number(row.spread)}` }));
+  const chart = shareChart({ width: Math.min(width, 900), rows: bars, label: `Bias and variance at scale ${nameOf("scale", view.scale)}` });
   return { chart, table: { columns: ["algorithm", "datasets", "bias in records", "deviation in records", "share of bias"], rows: table } };
 }
 
@@ -213,7 +237,7 @@ function priceOfPrivacy(width) {
   const cell = (each, values, where) => {
     if (!values?.length) return null;
     const ratio = geometric(values);
-    return { text: ratio < 100 ? ratio.toFixed(2) : number(ratio), colour: ratio > 1 ? ink.worse : ink.better, opacity: Math.min(0.7, 0.03 + 0.65 * Math.abs(Math.log10(ratio))), tip: `${algorithmName(each)}, ${where}: private error is ${number(ratio)} times the published one (${values.length} datasets)` };
+    return { text: ratio < 0.1 || ratio >= 100 ? number(ratio, 2) : ratio.toFixed(2), colour: ratio > 1 ? ink.worse : ink.better, opacity: Math.min(0.7, 0.03 + 0.65 * Math.abs(Math.log10(ratio))), tip: `${algorithmName(each)}, ${where}: private error is ${number(ratio)} times the published one (${values.length} datasets)` };
   };
   const cells = who.map((each) => view.options.scale.map((scale) => cell(each, ratios.get(`${each} ${scale}`), `scale ${scaleWords(nameOf("scale", scale))}`)));
   const chart = cellChart({ width, rows: who.map(algorithmName), columns: view.options.scale.map((scale) => scaleWords(nameOf("scale", scale))), cells, corner: "scale", label: `Price of privacy, ${chosenWords()}` });

@@ -1,0 +1,83 @@
+"""Results as a notebook shows them: what they are in one line, and small tables in HTML."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.measuring import measure_all
+
+if TYPE_CHECKING:
+    from dpbench.results.grid import Grid
+    from dpbench.results.results import Results
+
+ROWS = 200
+"""Rows of a list that a notebook shows."""
+Row = TypeVar("Row")
+
+
+class Records(list[Row]):
+    """A list of records that a notebook shows as a table."""
+
+    def _repr_html_(self) -> str:
+        plain = [asdict(each) for each in self[:ROWS]]  # type: ignore[call-overload]
+        columns = list(plain[0]) if plain else []
+        more = f"<p>and {len(self) - ROWS} more</p>" if len(self) > ROWS else ""
+        return html_table(columns, ([_words(value) for value in each.values()] for each in plain)) + more
+
+
+def facts(results: Results) -> str:
+    """What results are, in one line."""
+    columns = ("dataset", "domain", "scale", "epsilon")
+    numbers = {name: len(set(results.columns[name].tolist())) for name in columns}
+    numbers = {"algorithm": len(set(results.labels.tolist()))} | numbers
+    return f"{len(results):,} settings: " + ", ".join(f"{n} {name}{'s' * (n != 1)}" for name, n in numbers.items())
+
+
+def results_html(results: Results) -> str:
+    """What results are, and mean errors over datasets by algorithm and scale."""
+    means = results.grid.spread(np.where(results.whole, measure_all(results.errors).mean, np.nan))
+
+    def mean(places: NDArray[np.int64], column: int) -> str:
+        there = means[places, column][np.isfinite(means[places, column])]
+        return f"{there.mean():.2e}" if len(there) else "-"
+
+    return f"<p>{html.escape(facts(results))}; mean scaled error</p>" + by_scale_html(results.grid, mean)
+
+
+def by_scale_html(grid: Grid, cell: Callable[[NDArray[np.int64], int], str]) -> str:
+    """A table by algorithm and scale for each workload, domain and epsilon; the first one open."""
+    scales = grid.column("scale")
+    parts: list[str] = []
+    for group, places in grid.groups().items():
+        _, workload, domain, epsilon, _ = group
+        used = np.flatnonzero((grid.index[places] >= 0).any(axis=0)).tolist()
+        at = [places[scales[places] == scale] for scale in np.unique(scales[places])]
+        rows = [[grid.labels[column], *(cell(some, column) for some in at)] for column in used]
+        table = html_table(["", *(f"{scale:g}" for scale in np.unique(scales[places]))], rows)
+        title = html.escape(f"{workload} on {domain}, epsilon {epsilon:g}, by scale")
+        parts.append(f"<details{' open' if not parts else ''}><summary>{title}</summary>{table}</details>")
+    return "".join(parts)
+
+
+def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; every text stays text."""
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+    body = "".join(line("td", row) for row in rows)
+    return f"<table><thead>{line('th', columns)}</thead><tbody>{body}</tbody></table>"
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, tuple):
+        return ", ".join(f"{name} {each}" for name, each in value)
+    return str(value)
