@@ -1,47 +1,20 @@
-"""What goes into the marked places of the guides: figures of the study that comes with the package.
-
-Where there is no study, or it does not answer, the place says so.
-"""
+"""What goes into the marked places of the guides: figures of the study that comes with the package."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from dpbench.errors import InvalidStore
 from dpbench.interpreting import regret
 from dpbench.paper import Study
 from dpbench.paper.price import prices
 from dpbench.paper.reported import DOMAINS
 from dpbench.paper.study import Part
-from dpbench.paper.verdict import Undecided
 from dpbench.report.summary import summary_tables
 
-MISSING = """\
-> **Not measured yet.** This place is filled when the site is built, from the study that comes with the package. This
-> installation has no study in it{why}.
-"""
 
-
-def shipped_study() -> Study | None:
-    """The study that comes with the package, if there is one."""
-    try:
-        return Study.shipped()
-    except InvalidStore:
-        return None
-
-
-def places(study: Study | None) -> Mapping[str, str]:
+def places(study: Study) -> Mapping[str, str]:
     """The Markdown of every place, by name."""
-    return {name: _place(make, study) for name, make in PLACES.items()}
-
-
-def _place(make: Callable[[Study], str], study: Study | None) -> str:
-    if study is None:
-        return MISSING.format(why="")
-    try:
-        return make(study)
-    except Undecided as reason:
-        return MISSING.format(why=f" that answers this: {reason}")
+    return {name: make(study) for name, make in PLACES.items()}
 
 
 def _competitive(study: Study) -> str:

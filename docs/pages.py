@@ -16,6 +16,7 @@ from dpbench import algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.cli import build_parser
 from dpbench.gallery.algorithm_cards import algorithm_cards
+from dpbench.paper import Study
 from dpbench.report.cards import AlgorithmCard
 
 NOT_EDITED = "Written by docs/pages.py before each build; do not edit."
@@ -27,7 +28,7 @@ def write_all(folder: Path) -> None:
     for card in algorithm_cards():
         kind = algorithms.catalogue()[card.name]
         written[f"algorithms/{file_name(card.name)}.rst"] = algorithm_page(kind, card)
-    for name, text in measured.places(measured.shipped_study()).items():
+    for name, text in measured.places(Study.shipped()).items():
         written[f"generated/{name}.md"] = text
     for stale in [*folder.glob("algorithms/*"), *folder.glob("generated/*")]:
         if str(stale.relative_to(folder)) not in written:

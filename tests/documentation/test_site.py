@@ -112,14 +112,6 @@ def test_the_rooms_of_the_architecture_exist():
     assert letters == ["letter", "T", "W", "D", "M", "L", "G", "R", "E_M", "E_I"]
 
 
-def test_places_say_that_nothing_was_measured(generators):
-    """Without a study there is no number in them."""
-    _, measured = generators
-    for text in measured.places(None).values():
-        assert text.startswith("> **Not measured yet.**")
-        assert not re.search(r"\d", text)
-
-
 def test_places_are_filled_from_a_study(generators):
     """DAWA has half of the others' error, so it alone is competitive, at a regret of 1; privacy costs a factor 3."""
     _, measured = generators
@@ -139,10 +131,3 @@ def test_places_are_filled_from_a_study(generators):
     assert places["regret"].count("| DAWA | 1.00 | 1.00 to 1.00 |") == 2
     assert re.search(r"\n\| Hb \| (1\.9\d|2\.0\d) \|", places["regret"])
     assert re.search(r"\n\| DAWA \| (2\.9\d|3\.0\d) \|", places["price"])
-
-
-def test_a_study_of_one_setting_leaves_the_price_open(generators):
-    """The place says what is missing."""
-    _, measured = generators
-    study = Study.of(Results.from_rows(rows(lambda *_: 1.0, variant="published")))
-    assert "nothing was measured in this setting" in measured.places(study)["price"]

@@ -24,7 +24,7 @@ def rows(error, *, variant="published", noise=0.02, names=PLOTTED, scales=SCALES
                     mean = error(name, dataset, scale, d)
                     l2 = (mean * (1 + noise * stream.normal(size=6))).tolist()
                     place = {"task": f"paper-{d}d", "dataset": dataset, "domain": DOMAINS[d], "workload": WORKLOADS[d]}
-                    own = {"scale": scale, "algorithm": name, "variant": variant, "l2": l2, "population_l2": l2}
+                    own = {"scale": scale, "algorithm": name, "variant": variant, "l2": l2}
                     made.append(make(**place, **own, squared_bias=0.0, variance=1.0))
     return made
 

@@ -17,7 +17,7 @@ from dpbench.paper.study import Study
 from dpbench.paper.tables import regrets, table_3
 from dpbench.paper.verdict import UNDECIDED, Undecided, judge
 from dpbench.results import Results
-from dpbench.store.schema import Row
+from dpbench.store.schema import ERRORS, Row
 from paper.synthetic import flat, rows, study
 
 
@@ -147,7 +147,7 @@ class TestFinding6And7:
         errors = {"{}": {"MEDCOST": 1.0, "ADULT": 4.0}, '{"T": 2}': {"MEDCOST": 3.0, "ADULT": 1.0},
                   '{"T": 3}': {"MEDCOST": 9.0, "ADULT": 9.0}}  # fmt: skip
         made = [
-            replace(row, task="parameters", parameters=parameters, l2=[value * 1e-3] * 2, population_l2=[0.0] * 2)
+            replace(row, task="parameters", parameters=parameters, **dict.fromkeys(ERRORS, [value * 1e-3] * 2))
             for parameters, at in errors.items()
             for dataset, value in at.items()
             for name in ("DAWA", "MWEM", "AHP")

@@ -13,13 +13,14 @@ from dpbench.domain import Domain
 from dpbench.errors import InvalidStore
 from dpbench.paper import Study, pack, verdicts
 from dpbench.paper.export import export_study
-from dpbench.paper.page import page, shipped_page
+from dpbench.paper.page import page
 from dpbench.paper.price import prices
 from dpbench.paper.reported import authors_code, expected_errors, numbers, plotted, points
 from dpbench.paper.resampling import deviations, resampled
 from dpbench.paper.study import sort_settings
 from dpbench.results import Results
 from dpbench.store import Store
+from dpbench.store.schema import ERRORS
 from dpbench.workloads import Identity, Prefix
 from paper.synthetic import flat, rows
 
@@ -108,7 +109,7 @@ class TestResampling:
     def test_settings_of_one_place_share_their_data_vectors(self):
         """Errors that are the number of the data vector stay equal for two algorithms at one place."""
         made = [
-            replace(row, sample=sample, l2=[float(sample)] * 6, population_l2=[0.0] * 6)
+            replace(row, sample=sample, **dict.fromkeys(ERRORS, [float(sample)] * 6))
             for row in rows(flat, **SMALL)
             for sample in range(5)
         ]
@@ -132,4 +133,4 @@ def test_the_page_of_findings_names_all_ten():
 def test_the_page_in_the_documentation_is_current(request):
     """docs/findings.md is what dpbench paper --page writes from the shipped study."""
     written = (request.config.rootpath / "docs" / "findings.md").read_text(encoding="utf-8")
-    assert written == shipped_page(), "run: dpbench paper --page docs/findings.md"
+    assert written == page(Study.shipped()), "run: dpbench paper --page docs/findings.md"

@@ -8,8 +8,8 @@ import pytest
 
 from dpbench.interpreting import competitive_sets, error_cells, in_records
 from dpbench.report import page
-from dpbench.report.losses import open_all
 from dpbench.report.page_data import studies
+from dpbench.results import Results
 from dpbench.store import Store
 from dpbench.workloads import Ranges
 from report import chromium
@@ -24,9 +24,9 @@ def shown(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     store = Store(folder / "store", create=True)
     store.append(rows(), "run")
-    results, losses = open_all(store.folder)
+    results = Results.from_store(store)
     pictures = gallery()
-    return page(results, folder, losses=losses, gallery=pictures, title="A study"), results, pictures
+    return page(results, folder, gallery=pictures, title="A study"), results, pictures
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_it_opens_without_an_error_and_without_a_request(browser, shown):
 def test_filters_change_what_they_should(browser, shown):
     """Errors by scale are the library's for the chosen form, dimension, domain, measure and loss."""
     browser.open(shown[0])
-    published, private = studies(shown[1], {})
+    published, private = studies(shown[1])
     for choices, part, domain, measure, factor in (
         ({}, published, "1024", "mean", 1),
         ({"domain": "256"}, published, "256", "mean", 1),
@@ -106,7 +106,7 @@ def test_the_address_brings_the_view_back(browser, shown):
 def test_competitive_counts_are_the_librarys(browser, shown):
     """The paper's Table 3 on the page."""
     browser.open(shown[0], "#domain=256")
-    (published, _) = studies(shown[1], {})
+    (published, _) = studies(shown[1])
     sets = competitive_sets(published.results)
     short = dict(zip(published.results.labels, published.names, strict=True))
     domains, scales = sets.grid.column("domain"), sets.grid.column("scale")
@@ -118,7 +118,7 @@ def test_competitive_counts_are_the_librarys(browser, shown):
 def test_errors_in_people_are_the_librarys(browser, shown):
     """Records and percent of a typical query, in a mean and in a bad run."""
     browser.open(shown[0], "#domain=256")
-    (published, _) = studies(shown[1], {})
+    (published, _) = studies(shown[1])
     short = dict(zip(published.results.labels, published.names, strict=True))
     expected = {
         (short[each.algorithm], each.scale): [each.records, each.percent, each.bad_records, each.bad_percent]

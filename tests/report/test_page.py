@@ -33,7 +33,7 @@ def study():
 
 @pytest.fixture(scope="module")
 def text(study):
-    return page_text(study, {}, gallery(), HOSTILE)
+    return page_text(study, gallery(), HOSTILE)
 
 
 def test_the_policy_allows_the_one_script_and_style(text):
@@ -65,10 +65,10 @@ def test_hostile_names_cannot_end_the_data(text):
 
 def test_competitive_bits_are_those_of_the_library(study):
     """Bit 1 is membership by mean, bit 2 the lowest mean, 4 and 8 the same by 95th percentile, within each form."""
-    data = page_data(study, {}, Gallery(), "t")
+    data = page_data(study, Gallery(), "t")
     member = unpacked(data)(data["columns"]["member"])
     start = 0
-    for part in studies(study, {}):
+    for part in studies(study):
         own = member[start : start + len(part.results)]
         start += len(part.results)
         for test, bit in (("unpaired", 1), ("percentile", 4)):
@@ -82,8 +82,8 @@ def test_competitive_bits_are_those_of_the_library(study):
 
 def test_regret_is_that_of_the_library(study):
     """Every line of regret is one of the library's, with its interval."""
-    data = page_data(study, {}, Gallery(), "t")
-    (published, _) = studies(study, {})
+    data = page_data(study, Gallery(), "t")
+    (published, _) = studies(study)
     told = [line for line in data["regret"] if line[0] == 0 and line[6] == -1]
     expected = regret(published.results, TABLE)
     assert len(told) == len(expected)
@@ -92,7 +92,7 @@ def test_regret_is_that_of_the_library(study):
 
 def test_forms_are_apart_and_labels_lose_their_marks(study):
     """Published and private forms compete among themselves; equal names would keep their marks."""
-    parts = studies(study, {})
+    parts = studies(study)
     assert [part.form for part in parts] == ["published", "private"]
     assert "DAWA" in parts[0].names
     assert {label.split(" [")[0] for label in parts[0].results.labels} == set(parts[0].names)
@@ -102,15 +102,15 @@ def test_numbers_keep_seven_digits(study):
     """Means on the page are the library's as 32-bit numbers."""
     from dpbench.measuring import measure_all
 
-    data = page_data(study, {}, Gallery(), "t")
+    data = page_data(study, Gallery(), "t")
     shown = unpacked(data)(data["columns"]["mean"])
-    expected = np.concatenate([measure_all(part.results.errors).mean for part in studies(study, {})])
+    expected = np.concatenate([measure_all(part.results.errors).mean for part in studies(study)])
     assert shown == pytest.approx(expected, rel=1e-6)
 
 
 def test_the_same_results_give_the_same_page(study):
     """No date and no chance in the file."""
-    assert page_text(study, {}, Gallery(), "t") == page_text(study, {}, Gallery(), "t")
+    assert page_text(study, Gallery(), "t") == page_text(study, Gallery(), "t")
 
 
 def test_no_results_are_refused_in_one_line(tmp_path):

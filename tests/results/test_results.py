@@ -202,3 +202,15 @@ def test_interpreted_tables_show_themselves():
     many = Records(cells * ROWS)
     assert f"and {len(many) - ROWS} more" in many._repr_html_()
     assert Records()._repr_html_().count("<td>") == 0
+
+
+def test_other_losses_are_summed_up_in_every_setting():
+    """Mean and 95th percentile of L1 and L-infinity, over all trials of all data vectors."""
+    rows = [
+        make(sample=0, l1=[1.0, 2.0, 3.0], linf=[4.0, 5.0, 6.0]),
+        make(sample=1, l1=[4.0, 5.0, 6.0], linf=[7.0, 8.0, 9.0]),
+    ]
+    (found,) = Results.from_rows(rows)
+    assert (found.l1_mean, found.linf_mean) == (3.5, 6.5)
+    assert found.l1_p95 == pytest.approx(np.percentile([1, 2, 3, 4, 5, 6], 95))
+    assert found.linf_p95 == pytest.approx(np.percentile([4, 5, 6, 7, 8, 9], 95))

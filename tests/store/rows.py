@@ -4,10 +4,10 @@ from dpbench.store import Row
 
 
 def make(**changes):
-    """A row of three trials, or with whatever is changed."""
+    """A row of three trials, or with whatever is changed; other losses are as L2 unless they are given."""
     trials = changes.pop("trials", 3)
     first = changes.get("first_trial", 0)
-    errors = [0.5 + trial for trial in range(first, first + trials)]
+    errors = changes.get("l2", [0.5 + trial for trial in range(first, first + trials)])
     plain = {
         "task": "small",
         "dataset": "bimodal",

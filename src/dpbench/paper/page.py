@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from dpbench.errors import InvalidStore
 from dpbench.paper.all_claims import verdicts
 from dpbench.paper.price import Price, prices
 from dpbench.paper.study import Study
 from dpbench.paper.verdict import UNDECIDED, Undecided, Verdict
-
-NO_STUDY = """\
-# The paper's findings, in its setting and end-to-end private
-
-This page is written by `dpbench paper --page docs/findings.md` from the study that comes with the package. This
-installation has no study in it yet.
-"""
-
-
-def shipped_page() -> str:
-    """The page of the shipped study."""
-    try:
-        return page(Study.shipped())
-    except InvalidStore:
-        return NO_STUDY
-
 
 def page(study: Study) -> str:
     """The page in Markdown."""

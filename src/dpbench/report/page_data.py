@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.interpreting import competitive_sets, regret
-from dpbench.measuring import Measurements, measure_all
+from dpbench.measuring import measure_all
 from dpbench.report.cards import Example, Gallery
 from dpbench.report.packing import Block
 from dpbench.results import Results
@@ -26,24 +25,22 @@ NAMED = ("form", *TABLE, "dataset", "scale", "algorithm")
 
 @dataclass(frozen=True)
 class Study:
-    """Results of one form, and what other losses say of them."""
+    """Results of one form."""
 
     form: str
     results: Results
-    losses: Mapping[str, Measurements]
     names: NDArray[Any]
     """What each setting's algorithm is called on the page."""
 
 
-def studies(results: Results, losses: Mapping[str, Measurements]) -> list[Study]:
+def studies(results: Results) -> list[Study]:
     """Published and private forms apart: an algorithm competes with those of its own form."""
     found = []
     for form in FORMS:
         kept = np.flatnonzero(results.columns["variant"] == form)
         if len(kept):
             part = results.take(kept)
-            own = {name: _taken(measured, kept) for name, measured in losses.items()}
-            found.append(Study(form, part, own, short_labels(part)))
+            found.append(Study(form, part, short_labels(part)))
     return found
 
 
@@ -56,9 +53,9 @@ def short_labels(results: Results) -> NDArray[Any]:
     return np.array([short[each] if number[short[each]] == 1 else each for each in results.labels], dtype=object)
 
 
-def page_data(results: Results, losses: Mapping[str, Measurements], gallery: Gallery, title: str) -> dict[str, Any]:
+def page_data(results: Results, gallery: Gallery, title: str) -> dict[str, Any]:
     """Everything that the page shows, ready for JSON."""
-    parts = studies(results, losses)
+    parts = studies(results)
     block = Block()
     names = _names(parts)
     columns = {
@@ -66,8 +63,7 @@ def page_data(results: Results, losses: Mapping[str, Measurements], gallery: Gal
     }
     measured = [_measured(part) for part in parts]
     for name in measured[0]:
-        if all(name in each for each in measured):
-            columns[name] = block.add(np.concatenate([each[name] for each in measured]), "f4")
+        columns[name] = block.add(np.concatenate([each[name] for each in measured]), "f4")
     columns["member"] = block.add(np.concatenate([_members(part) for part in parts]), "u1")
     return {
         "title": title,
@@ -118,9 +114,8 @@ def _measured(part: Study) -> dict[str, NDArray[np.float64]]:
         "error": measured.standard_error,
         "bias": part.results.columns["squared_bias"],
         "variance": part.results.columns["variance"],
+        **{name: part.results.columns[name] for name in ("l1_mean", "l1_p95", "linf_mean", "linf_p95")},
     }
-    for name, other in part.losses.items():
-        numbers |= {f"{name}_mean": other.mean, f"{name}_p95": other.percentile}
     shown = {name: there * values for name, values in numbers.items()}
     return shown | {
         "trials": measured.trials.astype(np.float64),
@@ -189,7 +184,3 @@ def _example(example: Example, block: Block) -> dict[str, Any]:
             for each in example.estimates
         ],
     }
-
-
-def _taken(measured: Measurements, kept: NDArray[np.int64]) -> Measurements:
-    return Measurements(**{name: values[kept] for name, values in vars(measured).items()})

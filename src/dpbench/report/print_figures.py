@@ -73,7 +73,7 @@ def figures(
 ) -> list[Path]:
     """Write every figure of the paper that the results can give; the files."""
     overlay = Overlay.read(authors)
-    parts = studies(results, {})
+    parts = studies(results)
     folder, files = Path(out), []
     style = {
         "font.size": 8,
@@ -130,7 +130,7 @@ def _narrowed(study: Study, axes: int, chosen: dict[str, Any]) -> Study:
     for name in ("workload", "epsilon", "task", "seed"):
         values = sorted(set(study.results.columns[name][kept].tolist()))
         kept &= study.results.columns[name] == (0.1 if name == "epsilon" and 0.1 in values else values[0])
-    return Study(study.form, study.results.take(np.flatnonzero(kept)), {}, study.names[kept])
+    return Study(study.form, study.results.take(np.flatnonzero(kept)), study.names[kept])
 
 
 def _means(study: Study) -> Floats:

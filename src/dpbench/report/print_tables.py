@@ -64,7 +64,7 @@ class Tables:
 
 def tables(results: Results, out: str | PathLike[str] | None = None) -> Tables:
     """Errors by scale and by dataset, competitive sets, regret; in a folder, if given, as .tex, .md and .csv."""
-    found = tuple(table for study in studies(results, {}) for make in MAKERS for table in make(study))
+    found = tuple(table for study in studies(results) for make in MAKERS for table in make(study))
     if out is None:
         return Tables(found)
     folder, files = Path(out), []

@@ -6,14 +6,12 @@ import html
 import json
 import re
 from base64 import b64encode
-from collections.abc import Mapping
 from hashlib import sha256
 from importlib import resources
 from os import PathLike
 from pathlib import Path
 
 from dpbench.errors import InvalidInput, InvalidStore
-from dpbench.measuring import Measurements
 from dpbench.report.cards import Gallery
 from dpbench.report.page_data import page_data
 from dpbench.results import Results
@@ -27,7 +25,6 @@ def page(
     results: Results,
     out: str | PathLike[str],
     *,
-    losses: Mapping[str, Measurements] | None = None,
     gallery: Gallery | None = None,
     title: str = "DPBench",
 ) -> Path:
@@ -37,14 +34,14 @@ def page(
     path = Path(out) / NAME
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, page_text(results, losses or {}, gallery or Gallery(), title).encode())
+        write_whole(path, page_text(results, gallery or Gallery(), title).encode())
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InvalidStore(f"cannot write {path}: {reason}; give a folder that can be written to") from None
     return path
 
 
-def page_text(results: Results, losses: Mapping[str, Measurements], gallery: Gallery, title: str) -> str:
+def page_text(results: Results, gallery: Gallery, title: str) -> str:
     """The page as text."""
     style = _file("page.css")
     script = '"use strict";\n(() => {\n' + "\n".join(_file(name) for name in SCRIPTS) + "\n})();\n"
@@ -53,7 +50,7 @@ def page_text(results: Results, losses: Mapping[str, Measurements], gallery: Gal
         "TITLE": html.escape(title),
         "STYLE": style,
         "SCRIPT": script,
-        "DATA": embedded(page_data(results, losses, gallery, title)),
+        "DATA": embedded(page_data(results, gallery, title)),
     }
     return re.sub(r"{{([A-Z]+)}}", lambda mark: parts[mark[1]], _file("page.html"))  # once: parts may hold such marks
 

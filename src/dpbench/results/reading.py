@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.measuring import measure_all
 from dpbench.store.schema import SETTING
 
 if TYPE_CHECKING:
@@ -37,16 +38,24 @@ def settings_of(table: pa.Table) -> tuple[Columns, Floats]:
     sample = rows["sample"]
     count = len(first)
     shape = (count, *(int(each.max(initial=0)) + 1 for each in (sample, trial)))
-    errors, population = np.full(shape, np.nan), np.full(shape, np.nan)
-    errors[setting[owner], sample[owner], trial] = values
-    population[setting[owner], sample[owner], trial] = _flat(table["population_l2"])[0]
+    place = setting[owner], sample[owner], trial
+
+    def placed(values: Floats) -> Floats:
+        found = np.full(shape, np.nan)
+        found[place] = values
+        return found
+
+    errors = placed(values)
     columns: Columns = {name: rows[name][first] for name in (*IDENTITY, "algorithm_source")}
     columns |= _failures(rows, setting, errors)
     good = rows["failure"] == ""
     columns["private"] = _all(setting, rows["private"].astype(bool) | ~good, count)
     columns["accounted"] = _all(setting, np.array([_adds_up(each) for each in rows["ledger"]], bool) | ~good, count)
     columns["seconds"] = np.bincount(setting, rows["seconds"], count)
-    columns["population_error"] = _mean(population)
+    columns["population_error"] = _mean(placed(_flat(table["population_l2"])[0]))
+    for loss in ("l1", "linf"):
+        measured = measure_all(placed(_flat(table[loss])[0]))
+        columns |= {f"{loss}_mean": measured.mean, f"{loss}_p95": measured.percentile}
     columns |= _moments(rows, setting, lengths, count)
     columns["queries"] = _queries(rows, columns, values, lengths, setting)
     return columns, errors

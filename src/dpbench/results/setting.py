@@ -59,6 +59,12 @@ class Setting:
     """Mean over queries of the variance of the answers over trials, in records squared."""
     population_error: float
     """Mean scaled L2 error against the expected counts of the shape."""
+    l1_mean: float
+    """Mean scaled L1 error; likewise for L-infinity."""
+    l1_p95: float
+    """95th percentile of the scaled L1 error; likewise for L-infinity."""
+    linf_mean: float
+    linf_p95: float
     seconds: float
     """Processor time in the algorithm, all trials together."""
     errors: NDArray[np.float64]

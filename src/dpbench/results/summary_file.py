@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from dpbench.errors import InvalidStore
 from dpbench.store.store import write_whole
 
-FORMAT = "1"
-_SINGLE = ("squared_bias", "variance", "population_error", "seconds")
+FORMAT = "2"
+_SINGLE = ("squared_bias", "variance", "population_error", "l1_mean", "l1_p95", "linf_mean", "linf_p95", "seconds")
 """Columns whose digits beyond those of 32 bits say nothing."""
 
 

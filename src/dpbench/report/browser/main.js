@@ -68,7 +68,7 @@ function drawFilters() {
   const asDefault = Object.keys(state).length === 0;
   form.replaceChildren(open, ...facets,
     facetSelect("measure", "Measure", [["mean", "mean error"], ["p95", "95th percentile"]], view.measure),
-    ...(data.losses.length > 1 ? [facetSelect("loss", "Loss", data.losses.map((loss) => [loss, LOSS_WORDS[loss]]), view.loss)] : []),
+    facetSelect("loss", "Loss", data.losses.map((loss) => [loss, LOSS_WORDS[loss]]), view.loss),
     facetSelect("dataset", "Dataset", [["", "all datasets"], ...options.dataset.map((value) => [nameOf("dataset", value), nameOf("dataset", value)])], view.dataset === undefined ? "" : nameOf("dataset", view.dataset)),
     facetSelect("scale", "Scale, where one is shown", options.scale.map((value) => [String(nameOf("scale", value)), scaleWords(nameOf("scale", value))]), String(nameOf("scale", view.scale))),
     element("button", { type: "button", id: "reset", disabled: asDefault, onclick: () => { state = {}; change({}); refresh(); } }, "Reset"));
