@@ -25,7 +25,8 @@ dpbench paper
   dpbench paper --finding 3                       with the quantities that decided it
   dpbench paper --store mine --store mine-private
   dpbench paper --export study.csv                one row a setting
-  dpbench paper --store a --store b --pack DIR    the summary files of a study of your own"""
+  dpbench paper --store a --store b --pack DIR    the summary files of a study of your own
+  dpbench paper --same again                      is this slice, run again, what the study has?"""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -42,6 +43,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--export", metavar="FILE.csv", help="write the study: one row a setting")
     add("--pack", metavar="FOLDER", help="write the summary files of the stores given")
     add("--page", metavar="FILE.md", help="write the page of findings")
+    add("--same", metavar="STORE", help="whether a slice that was run again gives the errors of the study")
     parser.set_defaults(run=run_paper)
 
 
@@ -54,6 +56,8 @@ def run_paper(chosen: argparse.Namespace) -> int:
             sys.stdout.write(f"{name}: {settings} settings\n")
         return 0
     study = Study.from_stores(chosen.store) if chosen.store else Study.shipped()
+    if chosen.same:
+        return _same(study, chosen.same)
     if chosen.export:
         return _export(study, chosen.export)
     if chosen.price:
@@ -138,6 +142,17 @@ def _export(study: Study, path: str) -> int:
 
     sys.stdout.write(f"{export_study(study, path)} settings written to {path}\n")
     return 0
+
+
+def _same(study: Study, store: str) -> int:
+    from dpbench.paper.rerun import compare_rerun
+    from dpbench.results import Results
+
+    found = compare_rerun(study, Results.open(store))
+    sys.stdout.write(f"{found}\n")
+    for each in found.different:
+        sys.stdout.write(f"  {each}\n")
+    return 1 if found.different or not found.same else 0
 
 
 def _price(study: Study, *, as_json: bool) -> int:

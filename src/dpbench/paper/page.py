@@ -7,6 +7,7 @@ from dpbench.paper.price import Price, prices
 from dpbench.paper.study import Study
 from dpbench.paper.verdict import UNDECIDED, Undecided, Verdict
 
+
 def page(study: Study) -> str:
     """The page in Markdown."""
     found = verdicts(study)

@@ -111,7 +111,11 @@ def uniform_2d(part: Part) -> Answer:
 
 
 def mwem_at_original_scales(part: Part) -> Answer:
-    """MWEM against the best matrix mechanism at original scales, by the product of epsilon and scale."""
+    """Whether one value of epsilon * scale parts where MWEM beats every matrix mechanism from where it does not.
+
+    The paper names no value for small; the one that tells most settings right is taken. It resolves the contradiction
+    if MWEM wins most below it and loses most above it, and on the large datasets of the study where it struggled.
+    """
     results = part.suite("original")
     means = measure_all(results.errors).mean
     places: dict[tuple[str, int, float], dict[str, float]] = {}
@@ -121,18 +125,23 @@ def mwem_at_original_scales(part: Part) -> Answer:
     whole = {place: at for place, at in places.items() if set(at) >= {"MWEM", *MATRIX}}
     if len({place[0] for place in whole}) < len(TASKS[1].datasets):
         raise Undecided(f"{len(whole)} of {3 * len(TASKS[1].datasets)} settings at original scales were measured")
-    signal = np.array([scale * epsilon for _, scale, epsilon in whole])
-    wins = np.array([at["MWEM"] < min(at[name] for name in MATRIX) for at in whole.values()])
-    low, high = np.quantile(signal, (1 / 3, 2 / 3))
-    small, large = float(wins[signal <= low].mean()), float(wins[signal >= high].mean())
-    big = np.array([scale > LARGE_DATA and epsilon == 0.1 for _, scale, epsilon in whole])
+    ordered = sorted(whole, key=lambda place: place[1] * place[2])
+    wins = np.array([whole[place]["MWEM"] < min(whole[place][name] for name in MATRIX) for place in ordered])
+    right = [int(wins[:below].sum() + (~wins[below:]).sum()) for below in range(len(wins) + 1)]
+    below = int(np.argmax(right))
+    big = np.array([scale > LARGE_DATA and epsilon == 0.1 for _, scale, epsilon in ordered])
+    edge = ordered[max(below - 1, 0)]
     told = (
-        f"MWEM wins in {100 * small:.0f} % of the settings with the least epsilon * scale, {100 * large:.0f} % with "
-        f"the most, {100 * wins[big].mean():.0f} % on datasets above {LARGE_DATA} records at epsilon 0.1"
+        f"up to epsilon * scale = {edge[1] * edge[2]:.0f} MWEM wins {wins[:below].sum()} of {below} settings, above "
+        f"{wins[below:].sum()} of {len(wins) - below}; above {LARGE_DATA} records at epsilon 0.1 {wins[big].sum()} of "
+        f"{big.sum()}"
     )
-    rows = [{"dataset": at[0], "scale": at[1], "epsilon": at[2], "MWEM wins": bool(won)}
-            for at, won in zip(whole, wins, strict=True)]  # fmt: skip
-    return Answer(told, small > 0.5 > large and wins[big].mean() < 0.5, rows=rows)
+    parted = below > 0 and wins[:below].mean() > 0.5 > wins[below:].mean() and wins[big].mean() < 0.5
+    rows = [
+        {"dataset": place[0], "scale": place[1], "epsilon": place[2], "MWEM wins": bool(won)}
+        for place, won in zip(ordered, wins, strict=True)
+    ]
+    return Answer(told, bool(parted), rows=rows)
 
 
 def claims() -> list[Claim]:

@@ -1,0 +1,61 @@
+"""Whether a slice of a study, run again, gives the same errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpbench.paper.study import Study
+from dpbench.results import Results, Setting
+from dpbench.results.reading import IDENTITY
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """A slice beside the study that it is from."""
+
+    same: int
+    """Settings whose errors are the study's, bit for bit of the 32 that a summary keeps."""
+    different: tuple[str, ...]
+    """Settings with at least one other error."""
+    absent: int
+    """Settings that the study does not have."""
+
+    def __str__(self) -> str:
+        told = f"{self.same} settings give the errors of the study bit for bit, {len(self.different)} do not"
+        return told + (f"; {self.absent} are not in it" if self.absent else "")
+
+
+def compare_rerun(study: Study, again: Results) -> Rerun:
+    """Errors of a slice beside those of the study, trial by trial; a slice may have fewer trials."""
+    known = {_identity(each): each for part in _parts(study) for each in part}
+    same, different, absent = 0, [], 0
+    for each in again:
+        before = known.get(_identity(each))
+        if before is None:
+            absent += 1
+        elif _agrees(before, each):
+            same += 1
+        else:
+            different.append(f"{each.label} on {each.dataset}, {each.domain}, scale {each.scale:.0e}")
+    return Rerun(same, tuple(different), absent)
+
+
+def _parts(study: Study) -> Iterable[Results]:
+    found = (study.published.results, study.private.results, study.published.extras)
+    return (part for part in found if part is not None)
+
+
+def _identity(setting: Setting) -> tuple[object, ...]:
+    return tuple(getattr(setting, name) for name in IDENTITY)
+
+
+def _agrees(before: Setting, after: Setting) -> bool:
+    samples, trials = after.errors.shape
+    if before.errors.shape[0] < samples or before.errors.shape[1] < trials:
+        return False
+    old, new = before.errors[:samples, :trials].astype(np.float32), after.errors.astype(np.float32)
+    run = np.isfinite(new)
+    return bool(run.any() and np.array_equal(old[run], new[run]))

@@ -1,0 +1,70 @@
+"""A slice of a study that is run again gives the same errors."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpbench import datasets
+from dpbench.cli import main
+from dpbench.domain import Domain
+from dpbench.paper import Study
+from dpbench.paper.rerun import compare_rerun
+from dpbench.results import Results
+from dpbench.store.schema import ERRORS
+from paper.synthetic import flat, rows
+
+SMALL = {"names": {1: ("Identity", "Hb", "MWEM")}, "dimensions": (1,), "scales": (1000,), "datasets": ("MEDCOST",)}
+QUICK = 1024
+"""Cells up to which a setting is quick for every algorithm."""
+
+
+def test_same_errors_are_told_from_others():
+    """Equal to 32 bits is the same; one trial off, or a setting of another study, is not."""
+    before = rows(flat, **SMALL)
+    nudged = replace(before[0], l2=[value * (1 + 1e-12) for value in before[0].l2])
+    changed = replace(before[1], l2=[*before[1].l2[:-1], 1.0])
+    strange = replace(before[2], dataset="ADULT")
+    found = compare_rerun(Study.of(Results.from_rows(before)), Results.from_rows([nudged, changed, strange]))
+    assert (found.same, len(found.different), found.absent) == (1, 1, 1)
+    assert found.different[0].startswith("Hb")
+    assert str(found).startswith("1 settings give the errors of the study bit for bit, 1 do not; 1 are not in it")
+
+
+def test_more_trials_than_the_study_has_are_not_the_same():
+    """Nothing can be said of trials that the study has not."""
+    before = rows(flat, **SMALL)[:1]
+    more = replace(before[0], **{name: [*before[0].l2, 0.5] for name in ERRORS})
+    assert compare_rerun(Study.of(Results.from_rows(before)), Results.from_rows([more])).same == 0
+
+
+def rerun(part, number, most_cells, seed, folder):
+    """Some settings of a part of the shipped study, chosen at random and run again from the command line."""
+    if any(status != "ok" for _, status in datasets.verify()):
+        pytest.skip("the paper's histograms are not here; `dpbench data pull` fetches them")
+    sizes = np.array([Domain.of(each).size for each in part.results.columns["domain"].tolist()])
+    for chosen in np.random.default_rng(seed).choice(np.flatnonzero(sizes <= most_cells), number, replace=False):
+        at = part.results[int(chosen)]
+        form = [] if part.setting == "private" else ["--variant", "published", "--side-information", "public"]
+        place = ["--dataset", at.dataset, "--domain", at.domain, "--scale", str(at.scale), "--algorithm", at.algorithm]
+        assert main(["run", "paper", *form, *place, "--store", str(folder), "--jobs", "0", "--quiet"]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("setting", ["published", "private"])
+def test_settings_chosen_at_random_give_the_shipped_errors(setting, tmp_path, capsys):
+    """Small domains, so that it is quick."""
+    store = rerun(getattr(Study.shipped(), setting), 8, QUICK, 20261116, tmp_path)
+    capsys.readouterr()
+    assert main(["paper", "--same", str(store)]) == 0
+    assert capsys.readouterr().out == "8 settings give the errors of the study bit for bit, 0 do not\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", ["published", "private"])
+def test_settings_of_any_size_give_the_shipped_errors(setting, tmp_path):
+    """On all domains, large ones too."""
+    found = compare_rerun(
+        Study.shipped(), Results.open(rerun(getattr(Study.shipped(), setting), 40, 10**9, 7, tmp_path))
+    )
+    assert (found.same, found.different) == (40, ())
