@@ -1,6 +1,7 @@
 """What the audit says of the mutants, the published forms and the private forms: docs/audit.md is made here.
 
 python -m benchmarks.audit --out docs/audit.md
+python -m benchmarks.audit --cards src/dpbench/gallery/audited.json    for the cards of the page
 """
 
 import argparse
@@ -9,6 +10,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from dpbench import algorithms
+from dpbench.gallery.audited import audit_catalogue
 from dpbench.testing import audit, audit_function
 from dpbench.testing.report import LAYERS
 
@@ -117,7 +119,11 @@ def document():
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--cards", type=Path)
     chosen = parser.parse_args()
+    if chosen.cards:
+        chosen.cards.write_text(audit_catalogue())
+        return
     text = document()
     if chosen.out:
         chosen.out.write_text(text)

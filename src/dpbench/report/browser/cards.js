@@ -58,7 +58,7 @@ function algorithmCards() {
   const own = (name) => !data.cardOf.get(name)?.catalogued;
   const ordered = [...[...present].filter(own), ...data.cards.map((card) => card.name).filter((name) => present.has(name) && !own(name))];
   const silent = data.cards.filter((card) => present.has(card.name) && !card.audit).length;
-  const note = silent ? element("p", { class: "about" }, `The privacy suite was not asked about ${silent} of these when this page was made: dpbench report --audit asks it.`) : null;
+  const note = silent ? element("p", { class: "about" }, `${silent} of these were not audited as their code is now; dpbench report --audit does it.`) : null;
   return element("div", {}, note ?? "", element("div", { class: "cards" }, ...ordered.map(algorithmCard)));
 }
 

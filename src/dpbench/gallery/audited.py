@@ -1,0 +1,53 @@
+"""What the audit said of the catalogue: kept, because it takes minutes, as long as the code is the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+from dpbench import algorithms
+from dpbench.algorithm import Algorithm
+from dpbench.experiment.sources import algorithm_source
+from dpbench.testing import audit
+
+
+def audit_words(algorithm: Algorithm) -> str:
+    """The audit of an algorithm, run now, in one line that begins with passed or failed."""
+    try:
+        report = audit(algorithm)
+    except Exception as error:  # a stranger's code may raise anything
+        return f"failed: {type(error).__name__}: {error}"
+    if not report.passed:
+        return f"failed: {report.failures[0].cause}"
+    ledgers, replay = report.layer("ledger").figures["ledgers"], report.layer("replay").figures
+    return (
+        f"passed: {ledgers} ledgers add up to epsilon, and {replay['replays']:,} replays on neighbours cost at most "
+        f"{replay['largest share of epsilon']:.3f} of it"
+    )
+
+
+def kept_words(kind: type[Algorithm]) -> str:
+    """What the audit said of an algorithm of the catalogue; nothing where its code is not what was audited."""
+    kept = _kept().get(kind.name, {})
+    return kept["told"] if kept.get("source") == _source(kind) else ""
+
+
+def audit_catalogue() -> str:
+    """Audit the catalogue; the file that comes with the package, as text."""
+    kinds = algorithms.catalogue()
+    found = {name: {"source": _source(kind), "told": audit_words(kind())} for name, kind in kinds.items()}
+    return json.dumps(found, indent=1) + "\n"
+
+
+@cache
+def _kept() -> Mapping[str, Mapping[str, str]]:
+    found: Mapping[str, Mapping[str, str]] = json.loads(
+        files("dpbench.gallery").joinpath("audited.json").read_text(encoding="utf-8")
+    )
+    return found
+
+
+def _source(kind: type[Algorithm]) -> str:
+    return algorithm_source(kind, kind().files)

@@ -1,0 +1,26 @@
+"""The audit on the cards of the catalogue."""
+
+import pytest
+
+from dpbench import algorithms
+from dpbench.gallery import audited
+from dpbench.gallery.algorithm_cards import algorithm_cards
+
+
+def test_every_algorithm_of_the_catalogue_was_audited_as_it_is():
+    """After a change of an algorithm: python -m benchmarks.audit --cards src/dpbench/gallery/audited.json."""
+    silent = [name for name, kind in algorithms.catalogue().items() if not audited.kept_words(kind)]
+    assert silent == []
+
+
+def test_a_card_tells_the_kept_audit_only_of_the_code_that_was_audited(monkeypatch):
+    """With other code the card is silent rather than wrong."""
+    assert all(card.audit.startswith("passed: ") for card in algorithm_cards())
+    monkeypatch.setattr(audited, "algorithm_source", lambda kind, files: "another")
+    assert {card.audit for card in algorithm_cards()} == {""}
+
+
+@pytest.mark.parametrize("name", ["Identity", "UGrid"])
+def test_the_kept_words_are_those_of_an_audit(name):
+    """Run again, the audit says the same."""
+    assert audited.audit_words(algorithms.get(name)) == audited.kept_words(algorithms.catalogue()[name])
