@@ -13,3 +13,12 @@ def own_cache(tmp_path_factory):
         del os.environ["DPBENCH_CACHE"]
     else:
         os.environ["DPBENCH_CACHE"] = before
+
+
+@pytest.fixture
+def histograms():
+    """The paper's histograms; skipped where they are absent."""
+    from dpbench import datasets
+
+    if any(status != "ok" for _, status in datasets.verify()):
+        pytest.skip("the paper's histograms are not here; `dpbench data pull` fetches them")

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpbench import datasets
 from dpbench.cli import main
 from dpbench.domain import Domain
 from dpbench.paper import Study
@@ -40,8 +39,6 @@ def test_more_trials_than_the_study_has_are_not_the_same():
 
 def rerun(part, number, most_cells, seed, folder):
     """Some settings of a part of the shipped study, chosen at random and run again from the command line."""
-    if any(status != "ok" for _, status in datasets.verify()):
-        pytest.skip("the paper's histograms are not here; `dpbench data pull` fetches them")
     sizes = np.array([Domain.of(each).size for each in part.results.columns["domain"].tolist()])
     for chosen in np.random.default_rng(seed).choice(np.flatnonzero(sizes <= most_cells), number, replace=False):
         at = part.results[int(chosen)]
@@ -51,6 +48,7 @@ def rerun(part, number, most_cells, seed, folder):
     return folder
 
 
+@pytest.mark.usefixtures("histograms")
 @pytest.mark.parametrize("setting", ["published", "private"])
 def test_settings_chosen_at_random_give_the_shipped_errors(setting, tmp_path, capsys):
     """Small domains, so that it is quick."""
@@ -61,6 +59,7 @@ def test_settings_chosen_at_random_give_the_shipped_errors(setting, tmp_path, ca
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("histograms")
 @pytest.mark.parametrize("setting", ["published", "private"])
 def test_settings_of_any_size_give_the_shipped_errors(setting, tmp_path):
     """On all domains, large ones too."""
