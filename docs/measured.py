@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from dpbench.interpreting import regret
 from dpbench.paper import Study
-from dpbench.paper.price import prices
+from dpbench.paper.page import price_tables
 from dpbench.paper.reported import DOMAINS
 from dpbench.paper.study import Part
 from dpbench.report.summary import summary_tables
@@ -54,15 +54,7 @@ def _regret(study: Study) -> str:
 
 def _price(study: Study) -> str:
     """Private over published error, by algorithm and scale."""
-    found = prices(study)
-    lines = []
-    for domain in dict.fromkeys(each.domain for each in found):
-        here = [each for each in found if each.domain == domain]
-        cells = {(each.algorithm, each.scale): f"{each.typical:.2f}" for each in here}
-        names, scales = list(dict.fromkeys(each.algorithm for each in here)), sorted({each.scale for each in here})
-        title = f"On {domain}: private over published error, geometric mean over datasets"
-        lines += [title, "", *_by_scale(names, scales, cells), ""]
-    return "\n".join(lines)
+    return "\n".join(["Private over published error, geometric mean over datasets:", "", *price_tables(study)])
 
 
 def _by_scale(names: list[str], scales: list[int], cells: Mapping[tuple[str, int], str]) -> list[str]:

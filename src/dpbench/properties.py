@@ -28,28 +28,6 @@ LEVEL = 0.001
 EXACT = 1e-3
 """Largest error of an answer, in records, that counts as none at epsilon 10^9."""
 
-PAPER = {
-    "Identity": ("yes", "yes"),
-    "Privelet": ("yes", "yes"),
-    "H": ("yes", "yes"),
-    "Hb": ("yes", "yes"),
-    "GreedyH": ("yes", "yes"),
-    "Uniform": ("no", "yes"),
-    "MWEM": ("no", "yes"),
-    "MWEM*": ("no", "yes"),
-    "AHP": ("yes", "yes"),
-    "AHP*": ("yes", "yes"),
-    "DPCube": ("yes", "yes"),
-    "DAWA": ("yes", "yes"),
-    "QuadTree": ("no*", "yes"),
-    "UGrid": ("yes", "yes"),
-    "AGrid": ("yes", "yes"),
-    "PHP": ("no", "yes"),
-    "EFPA": ("yes", "yes"),
-    "SF": ("yes*", "no"),
-}
-"""The paper's Table 1: consistent, exchangeable. A star is the paper's own reservation."""
-
 
 @dataclass(frozen=True)
 class MeasuredProperties:
@@ -69,9 +47,6 @@ class MeasuredProperties:
     """Smallest p-value of the test of distributions, over all comparisons; 1 where draws agree."""
     differs_where: str
     """Where the smallest p-value was; empty where draws agree."""
-    paper_consistent: str
-    paper_exchangeable: str
-    """The paper's Table 1; empty for algorithms that are not in it."""
     failure: str = ""
     """Why it could not be measured; empty where all is well."""
 
@@ -85,8 +60,7 @@ def measured_properties(kind: type[Algorithm], variant: Variant = "private", **p
     Smirnov at 0.001 over the number of comparisons; no difference among 400 trials means a small difference at most.
     """
     algorithm = kind(variant=variant, **parameters)
-    paper = PAPER.get(kind.name, ("", ""))
-    named = {"algorithm": kind.name, "variant": variant, "paper_consistent": paper[0], "paper_exchangeable": paper[1]}
+    named = {"algorithm": kind.name, "variant": variant}
     try:
         remaining, where = _remaining(algorithm)
         exchangeable, p_value, differs = _exchangeable(algorithm)

@@ -41,6 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def run_properties(chosen: argparse.Namespace) -> int:
     """Measure and print; 1 if an algorithm could not be measured."""
     from dpbench.cli.tables import write_table
+    from dpbench.paper.reported import numbers
     from dpbench.plugins import find
     from dpbench.properties import as_row, measured_catalogue, measured_properties
     from dpbench.results.csv_file import write_rows
@@ -58,7 +59,7 @@ def run_properties(chosen: argparse.Namespace) -> int:
         left = "yes" if each.consistent else f"no: {each.remaining:.3g} left, {each.remaining_where}"
         told = f"p {each.p_value:.1g}, {each.differs_where}" if each.differs_where else ""
         name = each.algorithm + (f" [{each.variant}]" if each.variant != "private" else "")
-        paper = (each.paper_consistent or "-", each.paper_exchangeable or "-")
+        paper = numbers()["table1"].get(each.algorithm, ["-", "-"])[-2:]
         exchangeable = f"{each.exchangeable} {told}".strip()
         rows.append([name, paper[0], paper[1], left if not each.failure else each.failure, exchangeable])
     heads = ["algorithm", "paper: consistent", "exchangeable", "measured: consistent", "exchangeable"]

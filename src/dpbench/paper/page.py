@@ -31,7 +31,7 @@ def page(study: Study) -> str:
         "",
         "### Price of privacy: private over published error, geometric mean over datasets",
         "",
-        *_price(study),
+        *price_tables(study),
         "",
         "## All verdicts",
         "",
@@ -73,7 +73,8 @@ def _changes(found: list[Verdict]) -> list[str]:
     return [intro, "", *told]
 
 
-def _price(study: Study) -> list[str]:
+def price_tables(study: Study) -> list[str]:
+    """The price of privacy in Markdown, a table for each domain of the figures."""
     try:
         found = prices(study)
     except Undecided as reason:
