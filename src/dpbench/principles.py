@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dpbench import algorithms
+from dpbench.domain import Domain
 from dpbench.interpreting import BASELINES, baselines
 from dpbench.results import Results
 
@@ -89,6 +90,8 @@ def _diversity(results: Results, number: int, principle: str, name: str, word: s
     told, kept = [], True
     for axes in range(1, 10):
         found = _values(results.where(dimensions=axes).columns[name])
+        if name == "domain":
+            found.sort(key=lambda domain: Domain.of(domain).size)
         if found:
             kept &= len(found) > 1
             told.append(f"{axes}-D: {len(found)} {word} ({_listed(found)})")
