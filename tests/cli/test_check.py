@@ -157,3 +157,12 @@ def test_bad_options_are_one_line(arguments, cause, capsys):
     error = capsys.readouterr().err
     assert cause in error
     assert error.count("\n") == 1
+
+
+def test_progress_is_told_of_several_and_can_be_silenced(capsys):
+    """One line for each that is done, apart from the table."""
+    assert main(["check", "Identity", "Uniform", "--jobs", "0"]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split()[:3] for line in told] == [["1/2", "Identity:", "passes"], ["2/2", "Uniform:", "passes"]]
+    assert main(["check", "Identity", "Uniform", "--jobs", "0", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""

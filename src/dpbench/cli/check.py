@@ -10,6 +10,7 @@ from dpbench.cli.arguments import add_verb
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
+    from dpbench.errors import DPBenchError
     from dpbench.testing.report import AuditReport, Layer
 
 _ABOUT = """\
@@ -49,6 +50,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--timeout", type=float, metavar="SECONDS", help="for each algorithm (180; with the black box 7200)")
     add("--jobs", type=int, metavar="N", help="processes (one for each core); 0: in this one, without a time limit")
     add("--json", action="store_true", help="everything that was measured, as JSON")
+    add("--quiet", action="store_true", help="no progress")
     parser.set_defaults(run=run_check)
 
 
@@ -63,7 +65,11 @@ def run_check(chosen: argparse.Namespace) -> int:
     examinations = _examinations(chosen)
     jobs = min(os.cpu_count() or 1, len(examinations)) if chosen.jobs is None else chosen.jobs
     timeout = chosen.timeout or (7200.0 if chosen.black_box else 180.0)
-    outcomes = dict(examine(examinations, jobs=jobs, timeout=timeout))
+    outcomes: dict[Any, AuditReport | DPBenchError] = {}
+    for each, outcome in examine(examinations, jobs=jobs, timeout=timeout):
+        outcomes[each] = outcome
+        if len(examinations) > 1 and not chosen.quiet:
+            sys.stderr.write(f"{len(outcomes)}/{len(examinations)} {_progress(each.reference, outcome)}\n")
     ordered = [outcomes[each] for each in examinations]
     reports = [each for each in ordered if not isinstance(each, DPBenchError)]
     errors = [each for each in ordered if isinstance(each, DPBenchError)]
@@ -76,6 +82,14 @@ def run_check(chosen: argparse.Namespace) -> int:
         return 2
     well = all(report.passed for report in reports) and (samplers is None or samplers.verdict == "pass")
     return 0 if well else 1
+
+
+def _progress(name: str, outcome: AuditReport | DPBenchError) -> str:
+    from dpbench.errors import DPBenchError
+
+    if isinstance(outcome, DPBenchError):
+        return f"{name}: cannot be examined"
+    return f"{name}: {'passes' if outcome.passed else 'FAILS'} after {outcome.seconds:.0f} s"
 
 
 def _examinations(chosen: argparse.Namespace) -> list[Any]:
