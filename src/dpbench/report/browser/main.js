@@ -24,7 +24,7 @@ const SECTIONS = [
   ["bias", "Bias against variance", [
     { key: "bias", title: "Where the error comes from", make: biasAndVariance, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, of a query's answer: shares of the squared error, mean over datasets, and both in records, corrected for the number of trials. More budget lowers variance; bias need not follow.` },
   ]],
-  ["time", "Time per trial", [{ key: "time", title: "Time in the algorithm", make: timePerTrial, about: () => `${chosenWords()}; dots are datasets and scales, the diamond is their median. Processor time of the machine that made these results.` }]],
+  ["time", "Time per trial", [{ key: "time", title: "Time in the algorithm", make: timePerTrial, about: () => `${chosenWords()}; dots are datasets and scales, the diamond is their median. Time on the machine that made these results.` }]],
   ["price", "The price of privacy", [{ key: "price", title: "Private over published error", make: priceOfPrivacy, about: "Geometric mean over datasets. Above 1: a really private form costs that much; below 1: it is better than what was published. Where both forms are the same code, what differs from 1 is chance." }]],
 ];
 
