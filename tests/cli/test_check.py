@@ -1,6 +1,12 @@
 """dpbench check: one table, one line for whatever goes wrong."""
 
+import contextlib
 import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -166,3 +172,37 @@ def test_progress_is_told_of_several_and_can_be_silenced(capsys):
     assert [line.split()[:3] for line in told] == [["1/2", "Identity:", "passes"], ["2/2", "Uniform:", "passes"]]
     assert main(["check", "Identity", "Uniform", "--jobs", "0", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
+
+
+STARTED = 5 * os.sysconf("SC_CLK_TCK")
+"""Ticks after which an examination is under way, beyond importing."""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to look for processes in")
+def test_no_examination_outlives_the_command():
+    """A command that is killed takes its processes along, whatever they are at."""
+    command = [sys.executable, "-m", "dpbench", "check", "MWEM", "--black-box", "--quiet"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True) as parent:
+        wait_until(lambda: any(ticks > STARTED for each, ticks in session(parent.pid).items() if each != parent.pid))
+        parent.kill()
+        parent.wait()
+    wait_until(lambda: not session(parent.pid), seconds=5)
+
+
+def session(leader):
+    """Processes of a session that have not ended, and the processor time of each in ticks."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            fields = path.read_text().rpartition(")")[2].split()
+            if int(fields[3]) == leader and fields[0] != "Z":
+                found[int(path.parent.name)] = int(fields[11])
+    return found
+
+
+def wait_until(holds, seconds=60):
+    """Until something holds, for so long at most."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

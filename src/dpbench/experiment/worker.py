@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import resource
 import signal
-import sys
-import threading
-import time
 from multiprocessing.connection import Connection
 
 from dpbench.errors import RunStopped
 from dpbench.experiment.bench import Bench
-
-_PARENT_DEATH_SIGNAL = 1
+from dpbench.lifeline import die_with
 
 
 def work(connection: Connection, memory: int | None, parent: int) -> None:
     """Serve until the pipe closes, or somebody ends the process."""
-    _die_with(parent)
+    die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     _silence()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an algorithm that crashes leaves no core file behind
@@ -36,19 +31,6 @@ def work(connection: Connection, memory: int | None, parent: int) -> None:
                 except RunStopped as error:
                     connection.send(error)
                     return
-
-
-def _die_with(parent: int) -> None:
-    """End when the parent does, even in the middle of a unit."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1.0)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _silence() -> None:

@@ -19,6 +19,7 @@ from typing import Any
 
 from dpbench.algorithm import Algorithm, SideInformation, Variant
 from dpbench.errors import DPBenchError, InvalidInput
+from dpbench.lifeline import die_with
 from dpbench.plugins import find, is_file_reference, load_class_or_function
 from dpbench.testing.audit import CHECKS, audit
 from dpbench.testing.plain import QUICK_RUNS, audit_function
@@ -120,7 +121,7 @@ def _start(examination: Examination, timeout: float) -> _Running:
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
-        process = context.Process(target=_work, args=(examination, theirs), daemon=True)
+        process = context.Process(target=_work, args=(examination, theirs, os.getpid()), daemon=True)
         process.start()
     finally:
         for name, value in before.items():
@@ -163,8 +164,9 @@ def _how(code: int | None) -> str:
     return f"signal {known.get(-code, -code)}"
 
 
-def _work(examination: Examination, connection: Connection) -> None:
+def _work(examination: Examination, connection: Connection, parent: int) -> None:
     """In the process of its own: what is printed is counted and dropped."""
+    die_with(parent)
     with TemporaryFile() as printed:
         for number in (1, 2):
             os.dup2(printed.fileno(), number)
