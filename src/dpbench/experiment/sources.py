@@ -63,7 +63,17 @@ def _read(code: bytes) -> tuple[str, tuple[str, ...]]:
             kept = [child for child in body if not _is_text(child)]
             if len(kept) != len(body):
                 node.body = kept or [ast.Pass()]  # type: ignore[attr-defined]
-    return sha256(ast.dump(tree).encode()).hexdigest(), tuple(sorted(imported))
+    return sha256(_told(tree).encode()).hexdigest(), tuple(sorted(imported))
+
+
+def _told(value: object) -> str:
+    """A tree as text, the same from every version of Python: what is absent is left out, as some versions do."""
+    if isinstance(value, ast.AST):
+        fields = [f"{name}={_told(field)}" for name, field in ast.iter_fields(value) if field not in (None, [])]
+        return f"{type(value).__name__}({','.join(fields)})"
+    if isinstance(value, list):
+        return f"[{','.join(map(_told, value))}]"
+    return repr(value)
 
 
 def _is_text(node: ast.AST) -> bool:
