@@ -2,7 +2,9 @@ import errno
 import json
 import os
 import signal
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -166,6 +168,7 @@ def test_a_run_leaves_a_record(store):
     assert {row.run for row in store.rows()} == {name}
     assert {"cpu", "python", "numpy", "dpbench"} <= set(record["machine"])
     assert record["tasks"][0]["generator"]["seed"] == 0
+    assert record["command"].split()[0] == Path(sys.argv[0]).name
     assert json.dumps(record)
 
 

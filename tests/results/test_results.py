@@ -160,6 +160,13 @@ def test_a_newcomer_joins_a_study():
     assert both.where(algorithm="Mine")[0].values.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
 
 
+def test_joined_results_tell_where_both_come_from():
+    """Each fact once, the first one's facts first."""
+    one = Results.from_rows(small()[:1]).described(origin={"runs": ["a"], "seeds": [0]})
+    other = Results.from_rows(small()[2:3]).described(origin={"runs": ["b"], "seeds": [0], "plans": ["p"]})
+    assert one.joined(other).metadata == {"origin": {"runs": ["a", "b"], "seeds": [0], "plans": ["p"]}}
+
+
 def test_the_csv_file_has_one_row_a_setting(tmp_path):
     """Settings with measures and provenance; what is not known is empty."""
     import csv

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import platform
+import shlex
 import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,11 @@ def machine() -> dict[str, Any]:
         "cpu": _cpu(),
         **{name: _version(name) for name in PACKAGES},
     }
+
+
+def command() -> str:
+    """The command line that this process was started with."""
+    return shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
 
 
 def code_state() -> dict[str, Any]:

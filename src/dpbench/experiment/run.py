@@ -15,7 +15,7 @@ from dpbench.experiment.bench import Bench
 from dpbench.experiment.costs import Measured, chunks, seconds_of
 from dpbench.experiment.interruption import Interruption
 from dpbench.experiment.plan import Plan, Skipped
-from dpbench.experiment.provenance import code_state, machine
+from dpbench.experiment.provenance import code_state, command, machine
 from dpbench.experiment.unit import Unit, describe
 from dpbench.store import Row, Store
 from dpbench.store.mixing import Register
@@ -219,6 +219,7 @@ def execute(
     run = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
     record = {
         "plan": plan.name,
+        "command": command(),
         "tasks": [task.to_dict() | {"name": task.name} for task in plan.tasks],
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "machine": machine(),

@@ -126,12 +126,13 @@ def sort_settings(results: Results) -> Mapping[str, Results | None]:
 
 def pack(stores: Iterable[str | PathLike[str]], folder: str | PathLike[str]) -> dict[str, int]:
     """Write the summary files of a study from its stores; how many settings each got."""
-    parts = [Results.open(store) for store in stores]
+    parts = [sort_settings(Results.open(store)) for store in stores]
     Path(folder).mkdir(parents=True, exist_ok=True)
     written = {}
-    origins = [part.metadata.get("origin", {}) for part in parts]
-    for name, results in sort_settings(_joined(parts)).items():
-        if results is not None:
-            results.described(origins=origins).write(Path(folder) / f"{name}.parquet")
-            written[name] = len(results)
+    for name in FILES:
+        own = [results for part in parts if (results := part[name]) is not None]
+        if own:
+            whole = _joined(own)
+            whole.write(Path(folder) / f"{name}.parquet")
+            written[name] = len(whole)
     return written

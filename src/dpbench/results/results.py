@@ -116,7 +116,8 @@ class Results:
         added = other.take(np.array([each not in mine for each in theirs], dtype=bool))
         shape = [max(pair) for pair in zip(self.errors.shape[1:], added.errors.shape[1:], strict=True)]
         columns = {name: np.concatenate([self.columns[name], added.columns[name]]) for name in COLUMNS}
-        return Results(columns, np.concatenate([_widened(each.errors, shape) for each in (self, added)]), self.metadata)
+        errors = np.concatenate([_widened(each.errors, shape) for each in (self, added)])
+        return Results(columns, errors, _both_origins(self.metadata, other.metadata))
 
     def described(self, **facts: Any) -> Results:
         """The same results with more said of where they come from."""
@@ -162,6 +163,15 @@ _IDENTITY = (*Place._fields, "algorithm", "variant", "side_information", "parame
 
 def _order(place: Place) -> tuple[Any, ...]:
     return place.task, place.workload, Domain.of(place.domain).size, *place[1:]
+
+
+def _both_origins(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata of the one, with every fact about where either comes from."""
+    origin = {name: list(facts) for name, facts in one.get("origin", {}).items()}
+    for name, facts in other.get("origin", {}).items():
+        kept = origin.setdefault(name, [])
+        kept += [each for each in facts if each not in kept]
+    return {**one, "origin": origin} if origin else dict(one)
 
 
 def _widened(errors: NDArray[np.float64], shape: list[int]) -> NDArray[np.float64]:
