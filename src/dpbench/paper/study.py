@@ -21,6 +21,7 @@ from dpbench.results import Results
 FILES = ("published", "private", "extras")
 EXTRAS = ("epsilon", "original", "parameters", "truncation", TASK)
 """Tasks beside the paper's two, by the beginning of their names."""
+NOTHING = "no results were given; name a store or a summary file"
 COMMANDS = {
     "published": "dpbench run paper --variant published --side-information public",
     "private": "dpbench run paper",
@@ -103,7 +104,7 @@ def shipped_file(name: str) -> Path:
 
 def _joined(parts: list[Results]) -> Results:
     if not parts:
-        raise InvalidStore("no results were given; name a store or a summary file")
+        raise InvalidStore(NOTHING)
     whole = parts[0]
     for each in parts[1:]:
         whole = whole.joined(each)
@@ -127,6 +128,8 @@ def sort_settings(results: Results) -> Mapping[str, Results | None]:
 def pack(stores: Iterable[str | PathLike[str]], folder: str | PathLike[str]) -> dict[str, int]:
     """Write the summary files of a study from its stores; how many settings each got."""
     parts = [sort_settings(Results.open(store)) for store in stores]
+    if not parts:
+        raise InvalidStore(NOTHING)
     Path(folder).mkdir(parents=True, exist_ok=True)
     written = {}
     for name in FILES:
