@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.errors import UnknownName
+from dpbench.measuring import Measurements, measure_all
 from dpbench.results.grid import Grid, Place
 from dpbench.results.setting import Setting, algorithm_label
+from dpbench.standards import Standards
 from dpbench.store import Row, Store
 
 COLUMNS = tuple(each.name for each in fields(Setting) if each.name != "errors")
@@ -30,9 +32,13 @@ class Results:
     columns: Mapping[str, NDArray[Any]]
     """One array for each of ``COLUMNS``, ``(settings,)``."""
     errors: NDArray[np.float64]
-    """Scaled L2 errors ``(settings, samples, trials)``; NaN where a trial was not run."""
+    """Scaled errors by the loss of the standards, ``(settings, samples, trials)``; NaN where a trial was not run."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """Where the results come from: versions, seeds, commands, machines, dates."""
+    losses: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    """Errors by every other loss that was kept for each trial, by label, shaped like ``errors``."""
+    standards: Standards = field(default_factory=Standards)
+    """How these results are read: loss, percentile, alpha, baselines, test."""
 
     @classmethod
     def from_store(cls, store: Store | str | PathLike[str]) -> Results:
@@ -105,23 +111,46 @@ class Results:
             kept &= np.isin(self._selector(name), np.array(values, dtype=self._selector(name).dtype))
         return self.take(kept)
 
+    def read_by(self, standards: Standards) -> Results:
+        """The same results by other standards; another loss puts its errors in place of the present ones."""
+        if standards.loss == self.standards.loss:
+            return replace(self, standards=standards)
+        kept = {self.standards.loss: self.errors, **self.losses}
+        if standards.loss not in kept:
+            raise UnknownName.among("loss in these results", standards.loss, kept)
+        errors = kept.pop(standards.loss)
+        return replace(self, errors=errors, losses=kept, standards=standards)
+
+    @cached_property
+    def measured(self) -> Measurements:
+        """Mean, deviation and percentile of every setting's errors, with their uncertainty."""
+        return measure_all(self.errors, self.standards.percentile)
+
     def take(self, chosen: NDArray[Any]) -> Results:
         """The settings that an array of numbers or of truth values names."""
-        return Results({name: self.columns[name][chosen] for name in COLUMNS}, self.errors[chosen], self.metadata)
+        columns = {name: self.columns[name][chosen] for name in COLUMNS}
+        losses = {label: errors[chosen] for label, errors in self.losses.items()}
+        return replace(self, columns=columns, errors=self.errors[chosen], losses=losses)
 
     def joined(self, other: Results) -> Results:
-        """The settings of both; of a setting that both have, this one's."""
+        """The settings of both, by this one's standards; of a setting that both have, this one's."""
         mine = set(zip(*(self.columns[name].tolist() for name in _IDENTITY), strict=True))
         theirs = zip(*(other.columns[name].tolist() for name in _IDENTITY), strict=True)
-        added = other.take(np.array([each not in mine for each in theirs], dtype=bool))
+        added = other.read_by(self.standards).take(np.array([each not in mine for each in theirs], dtype=bool))
         shape = [max(pair) for pair in zip(self.errors.shape[1:], added.errors.shape[1:], strict=True)]
         columns = {name: np.concatenate([self.columns[name], added.columns[name]]) for name in COLUMNS}
         errors = np.concatenate([_widened(each.errors, shape) for each in (self, added)])
-        return Results(columns, errors, _both_origins(self.metadata, other.metadata))
+        losses = {
+            label: np.concatenate([_widened(each.losses[label], shape) for each in (self, added)])
+            for label in self.losses
+            if label in added.losses
+        }
+        metadata = _both_origins(self.metadata, other.metadata)
+        return replace(self, columns=columns, errors=errors, metadata=metadata, losses=losses)
 
     def described(self, **facts: Any) -> Results:
         """The same results with more said of where they come from."""
-        return Results(self.columns, self.errors, {**self.metadata, **facts})
+        return replace(self, metadata={**self.metadata, **facts})
 
     def _selector(self, name: str) -> NDArray[Any]:
         if name == "dimensions":
