@@ -12,7 +12,7 @@ from reference import ranges as reference
 
 
 @pytest.mark.parametrize("workload", [Prefix(9), RandomRange((4, 5), 30), AllRange((3, 4)), Identity(6)], ids=repr)
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", ["L2", "L1", "Linf"])
 def test_the_error_is_the_norm_over_scale_times_queries(workload, loss):
     """Literally the paper's definition, for every loss."""
     rng = np.random.default_rng(0)

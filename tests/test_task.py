@@ -7,6 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbench.errors import InvalidDomain, InvalidTask
+from dpbench.loss import L1, L2, Relative
+from dpbench.standards import Standards
 from dpbench.task import RANGE_1D, RANGE_2D, TASKS, Task
 from dpbench.task_parts import Generator, Measuring, WorkloadPart
 from dpbench.workloads import Prefix, RandomRange, Ranges
@@ -70,7 +72,7 @@ def test_any_part_can_be_replaced():
     assert task.generator.domains == RANGE_1D.generator.domains
     assert task.datasets == ("ADULT",)
     assert task.workloads == (WorkloadPart("Identity"),)
-    assert RANGE_1D.loss == "L2"
+    assert (RANGE_1D.loss, task.loss) == (L2(), L1())
     assert Task.from_dict({"base": "RANGE_1D", "scales": [1e3]}).generator.scales == (1000,)
     assert Task.from_dict({"base": "RANGE_2D"}) == RANGE_2D
     assert RANGE_1D.replace(measuring=Measuring(trials=3)).measuring.trials == 3
@@ -120,8 +122,14 @@ def test_any_part_can_be_replaced():
         ({"alpha": 5}, "between 0 and 1"),
         ({"rho_total": 1}, "between 0 and 1"),
         ({"side_information": "publik"}, "did you mean public"),
-        ({"free_parameters": "guess"}, "tables"),
-        ({"test": "sign"}, "unpaired t"),
+        ({"free_parameters": "tables"}, "no part of a task named 'free_parameters'"),
+        ({"repair": {"free_parameters": "tables"}}, "no repair setting named 'free_parameters'"),
+        ({"test": "sign"}, "unpaired"),
+        ({"test": ["unpaired"]}, "unpaired"),
+        ({"loss": {"name": "relative", "flor": 0.1}}, "did you mean floor"),
+        ({"loss": {"name": "relative", "floor": 2}}, "floor of the relative loss is 2"),
+        ({"loss": {"floor": 0.1}}, "L2"),
+        ({"loss": "relative:floor"}, "relative:floor=0.01"),
         ({"datasets": [3]}, "name in quotes"),
         ({"datasets": ["ADULT", "ADULT"]}, "ADULT twice"),
         ({"algorithms": [""]}, "has no name"),

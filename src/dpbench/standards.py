@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
+
+from dpbench.errors import InvalidInput, UnknownName
+
+TESTS = ("unpaired", "paired", "blocked", "percentile")
+"""The tests that decide which algorithms are competitive."""
+FORMER_TESTS = {"unpaired t, Bonferroni": "unpaired"}
+"""What plans and records of earlier versions call a test."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,3 +31,10 @@ class Standards:
 
     test: str = "unpaired"
     """E_I: name of the test that decides which algorithms are competitive."""
+
+    def __post_init__(self) -> None:
+        for name, value, most in (("percentile", self.percentile, 100), ("alpha", self.alpha, 1)):
+            if not (isinstance(value, int | float) and isfinite(value) and 0 < value < most):
+                raise InvalidInput(f"{name} has the value {value!r}; give a number between 0 and {most}")
+        if self.test not in TESTS:
+            raise UnknownName.among("test", self.test, TESTS)

@@ -33,7 +33,7 @@ class SourceData:
     path: str = ""
     """The file, where it is one of the user's own."""
 
-    def shape_on(self, domain: Domain) -> NDArray[np.int64] | NDArray[np.float64]:
+    def histogram(self, domain: Domain) -> NDArray[np.int64] | NDArray[np.float64]:
         """A histogram that can be coarsened to ``domain``."""
         if self.path:
             counts = read_histogram(self.path)

@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +18,13 @@ from dpbench.paper.reported import DOMAINS
 from dpbench.paper.verdict import Undecided
 from dpbench.repair.side_prices import TASK
 from dpbench.results import Results
+from dpbench.standards import Standards
 
 FILES = ("published", "private", "extras")
 EXTRAS = ("epsilon", "original", "parameters", "truncation", TASK)
 """Tasks beside the paper's two, by the beginning of their names."""
+PAPER_STANDARDS = vars(Standards())
+"""The paper's loss, percentile, level, baselines and test, whatever a plan has."""
 NOTHING = "no results were given; name a store or a summary file"
 COMMANDS = {
     "published": "dpbench run paper --variant published --side-information public",
@@ -79,9 +83,9 @@ class Study:
         return cls(Part("published", parts["published"], extras), Part("private", parts["private"], extras))
 
     @classmethod
-    def from_stores(cls, paths: Iterable[str | PathLike[str]]) -> Study:
-        """A study from stores or summary files; all of them together."""
-        return cls.of(_joined([Results.open(path) for path in paths]))
+    def from_stores(cls, paths: Iterable[str | PathLike[str]], **said: Any) -> Study:
+        """A study from stores or summary files; all of them together, by the standards that are said."""
+        return cls.of(_joined([Results.open(path, **said) for path in paths]))
 
     @classmethod
     def shipped(cls) -> Study:
@@ -127,7 +131,7 @@ def sort_settings(results: Results) -> Mapping[str, Results | None]:
 
 def pack(stores: Iterable[str | PathLike[str]], folder: str | PathLike[str]) -> dict[str, int]:
     """Write the summary files of a study from its stores; how many settings each got."""
-    parts = [sort_settings(Results.open(store)) for store in stores]
+    parts = [sort_settings(Results.open(store, **PAPER_STANDARDS)) for store in stores]
     if not parts:
         raise InvalidStore(NOTHING)
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -136,6 +140,6 @@ def pack(stores: Iterable[str | PathLike[str]], folder: str | PathLike[str]) -> 
         own = [results for part in parts if (results := part[name]) is not None]
         if own:
             whole = _joined(own)
-            whole.write(Path(folder) / f"{name}.parquet")
+            whole.write(Path(folder) / f"{name}.parquet", losses=False)
             written[name] = len(whole)
     return written

@@ -1,4 +1,4 @@
-"""Results for other programs: one row a setting."""
+"""Results for other programs: one row per setting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpbench.errors import InvalidStore
-from dpbench.measuring import Measurements, measure_all
+from dpbench.measuring import Measurements
 from dpbench.results.results import COLUMNS, Results
 from dpbench.store.store import write_whole
 
@@ -18,18 +18,22 @@ MEASURED = tuple(each.name for each in fields(Measurements))
 
 
 def setting_rows(results: Results) -> list[dict[str, Any]]:
-    """One row a setting: what it is, what was measured of it, where it comes from."""
-    measured = measure_all(results.errors)
+    """One row per setting: what it is, what was measured of it and by which loss, where it comes from.
+
+    ``level`` is what the percentiles are percentiles of: 95 unless the standards have another.
+    """
+    measured, standards = results.measured, results.standards
     columns = {name: results.columns[name].tolist() for name in COLUMNS}
     columns |= {name: getattr(measured, name).tolist() for name in MEASURED}
     columns["label"] = results.labels.tolist()
+    columns |= {"loss": [standards.loss] * len(results), "level": [standards.percentile] * len(results)}
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def export_csv(results: Results, path: str | PathLike[str]) -> int:
-    """Write one row a setting; the number of rows."""
+    """Write one row per setting; the number of rows."""
     rows = setting_rows(results)
-    write_rows(path, rows, ("label", *COLUMNS, *MEASURED))
+    write_rows(path, rows, ("label", *COLUMNS, *MEASURED, "loss", "level"))
     return len(rows)
 
 
