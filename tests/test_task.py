@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbench.errors import InvalidDomain, InvalidTask
-from dpbench.loss import L1, L2, Relative
+from dpbench.loss import L1, L2, Linf, Relative
 from dpbench.standards import Standards
 from dpbench.task import RANGE_1D, RANGE_2D, TASKS, Task
 from dpbench.task_parts import Generator, Measuring, WorkloadPart
@@ -179,6 +181,26 @@ def test_a_task_survives_its_file(tmp_path, task):
     assert Task.from_dict(task.to_dict()) == task
 
 
+@pytest.mark.parametrize("given", ["Linf", "relative:floor=0.25", {"name": "relative", "floor": 0.25}])
+def test_a_loss_survives_with_its_parameters(tmp_path, given):
+    """In plain values, in JSON and in a file."""
+    task = RANGE_1D.replace(name="plan", loss=given)
+    assert task.loss in {Linf(), Relative(floor=0.25)}
+    assert Task.from_dict(json.loads(json.dumps(task.to_dict()))) == task
+    written = f'"{given}"' if isinstance(given, str) else '{name = "relative", floor = 0.25}'
+    assert Task.from_toml(save(tmp_path, f'base = "RANGE_1D"\nloss = {written}\n')) == task
+
+
+def test_standards_are_parts_of_the_task():
+    """L, E_M and E_I, for whoever reads results; a test has its former name too."""
+    assert RANGE_1D.standards == Standards()
+    parts = {"percentile": 80, "alpha": 0.01, "baselines": ("Hb",), "test": "paired"}
+    assert RANGE_1D.replace(loss="relative:floor=0.5", **parts).standards == Standards(
+        loss="relative:floor=0.5", **parts
+    )
+    assert RANGE_1D.replace(test="unpaired t, Bonferroni").interpreting.test == "unpaired"
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.text(min_size=1).filter(str.strip), st.floats(1e-12, 1e12), st.floats(0.001, 99))
 def test_any_name_and_number_survive_the_file(tmp_path_factory, name, epsilon, percentile):
@@ -212,6 +234,8 @@ def test_a_file_of_ranges_is_found_beside_the_plan(tmp_path):
         ('base = "RANGE_1D"\n[[workloads]]\nname="Prefix"\n[[workloads]]\nname="Prefx"\n', 4, "Prefix"),
         ('base = "RANGE_1D"\nloss = "L1"\nworkloads = [{name="Prefx"}]\n', 3, "Prefix"),
         ('base = "RANGE_1D"\n"loss" = "L9"\n', 2, "L2|L1"),
+        ('base = "RANGE_1D"\n\nloss = {name = "relative", flor = 1}\n', 3, "floor"),
+        ('base = "RANGE_1D"\n[loss]\nname = "relative"\nfloor = 3\n', 2, "floor"),
         ('[[workloads]]\nname = "Prefix"\n[generator]\ndomains = [8]\n[name]\na = 1\n', None, "dimensions"),
         ('base = "RANGE_1D"\n[[workloads]]\nname = "Prefix"\n[generator]\ndomains = ["8x8"]\n', 5, "2 axes"),
         ('base = "RANGE_1D"\nmeasuring.trials = 0\n', 2, "positive whole"),

@@ -166,8 +166,7 @@ def _misfit(task: Task, data: SourceData, domain: Domain) -> str:
     if domain.size > MOST_CELLS:
         return f"domain {domain} has {domain.size} cells and at most {MOST_CELLS} fit into memory"
     try:
-        histogram = data.histogram(domain)
-        Domain(histogram.shape).group_sizes(domain)
+        data.finest(domain).group_sizes(domain)
     except InvalidDomain as error:
         return str(error)
     return ""

@@ -33,7 +33,7 @@ def common_standards(recorded: Mapping[str, Standards], tasks: Iterable[str], sa
         if len(values) > 1:
             words = " and ".join(f"{value} in the task {task}" for value, task in values.items())
             raise InvalidStore(
-                f"{part} is {words}; say by which to read them together, as in Results.open(..., {part}=...)"
+                f"{part} is {words}; say by which to read them together (--{part}, or {part}=... in Results.open)"
             )
         chosen[part] = next(iter(values), getattr(Standards, part))
     return Standards(**chosen | {"loss": label_of(chosen["loss"])})
