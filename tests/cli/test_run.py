@@ -60,7 +60,7 @@ def test_a_run_goes_into_a_folder_named_after_the_plan(plan, capsys):
     assert run(plan) == 0
     told = capsys.readouterr()
     assert len(Store("dpbench-store/small").rows()) == 24
-    assert "Prefix on 64, epsilon 0.1: error by loss L2, mean and percentile 95, over 2 datasets" in told.out
+    assert "Prefix on 64, epsilon 0.1: scaled L2 error, mean and 95th percentile, over 2 datasets" in told.out
     assert "24/24 units" in told.err
     assert "store: dpbench-store/small" in told.err
 

@@ -146,7 +146,7 @@ class TestLoss:
         assert (
             main(["run", str(tmp_path / "plan.toml"), "--store", str(tmp_path / "one"), "--quiet", "--jobs", "0"]) == 0
         )
-        assert "error by loss L1, mean and percentile 80, over 1 dataset\n" in capsys.readouterr().out
+        assert "scaled L1 error, mean and 80th percentile, over 1 dataset\n" in capsys.readouterr().out
 
 
 def test_domains(run):

@@ -223,7 +223,7 @@ def test_the_csv_file_has_one_row_a_setting(tmp_path):
     assert [row["failure"] for row in rows if row["algorithm"] == "Bad"] == ["broke"]
     assert float(rows[0]["mean"]) == pytest.approx(0.5)
     assert rows[0]["trials"] == "6"
-    assert (rows[0]["loss"], rows[0]["level"]) == ("L2", "95")
+    assert (rows[0]["loss"], rows[0]["percentile_level"]) == ("L2", "95")
 
 
 def test_an_empty_store_gives_no_results(tmp_path):
@@ -239,7 +239,7 @@ def test_results_show_themselves():
     assert repr(results) == "<Results: 5 settings: 3 algorithms, 3 datasets, 1 domain, 1 scale, 1 epsilon>"
     told = results._repr_html_()
     assert "5 settings" in told
-    assert "mean error, loss L2" in told
+    assert "mean scaled L2 error" in told
     assert "<td>Hb</td><td>5.00e-01</td>" in told
     assert "<td>&lt;b&gt;</td><td>5.00e-01</td>" in told
 

@@ -50,13 +50,12 @@ def add_parser(subparsers: Subparsers) -> None:
 def run_paper(chosen: argparse.Namespace) -> int:
     """Print verdicts, or write what was asked for."""
     from dpbench.paper import Study, pack, verdicts
-    from dpbench.paper.study import PAPER_STANDARDS
 
     if chosen.pack:
         for name, settings in pack(chosen.store, chosen.pack).items():
             sys.stdout.write(f"{name}: {settings} settings\n")
         return 0
-    study = Study.from_stores(chosen.store, **PAPER_STANDARDS) if chosen.store else Study.shipped()
+    study = Study.from_stores(chosen.store) if chosen.store else Study.shipped()
     if chosen.same:
         return _same(study, chosen.same)
     if chosen.export:

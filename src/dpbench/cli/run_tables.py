@@ -97,7 +97,7 @@ def _print(result: RunTable) -> None:
             cells.append(Text(errors + (f"*{wins:2d}" if wins else "   ") if errors else "-"))
         table.add_row(Text(name), *cells)
     console = Console(width=None if sys.stdout.isatty() else 200)
-    measured = f"error by loss {standards.loss}, mean and percentile {standards.percentile:g}"
+    measured = f"{standards.error_words}, mean and {standards.percentile_words}"
     title = f"{summary.title}: {measured}, over {number} dataset{'s' * (number != 1)}"
     console.print(Text(title, style="bold"), soft_wrap=True)
     console.print(table)

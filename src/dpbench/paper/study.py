@@ -8,7 +8,6 @@ from functools import cache, cached_property
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -83,9 +82,9 @@ class Study:
         return cls(Part("published", parts["published"], extras), Part("private", parts["private"], extras))
 
     @classmethod
-    def from_stores(cls, paths: Iterable[str | PathLike[str]], **said: Any) -> Study:
-        """A study from stores or summary files; all of them together, by the standards that are said."""
-        return cls.of(_joined([Results.open(path, **said) for path in paths]))
+    def from_stores(cls, paths: Iterable[str | PathLike[str]]) -> Study:
+        """A study from stores or summary files; all of them together, by the paper's standards."""
+        return cls.of(_joined([Results.open(path, **PAPER_STANDARDS) for path in paths]))
 
     @classmethod
     def shipped(cls) -> Study:

@@ -18,22 +18,20 @@ MEASURED = tuple(each.name for each in fields(Measurements))
 
 
 def setting_rows(results: Results) -> list[dict[str, Any]]:
-    """One row per setting: what it is, what was measured of it and by which loss, where it comes from.
-
-    ``level`` is what the percentiles are percentiles of: 95 unless the standards have another.
-    """
-    measured, standards = results.measured, results.standards
+    """One row per setting: what it is, what was measured of it, where it comes from."""
+    measured = results.measured
     columns = {name: results.columns[name].tolist() for name in COLUMNS}
     columns |= {name: getattr(measured, name).tolist() for name in MEASURED}
     columns["label"] = results.labels.tolist()
-    columns |= {"loss": [standards.loss] * len(results), "level": [standards.percentile] * len(results)}
+    columns["loss"] = [results.standards.loss] * len(results)
+    columns["percentile_level"] = [results.standards.percentile] * len(results)
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def export_csv(results: Results, path: str | PathLike[str]) -> int:
     """Write one row per setting; the number of rows."""
     rows = setting_rows(results)
-    write_rows(path, rows, ("label", *COLUMNS, *MEASURED, "loss", "level"))
+    write_rows(path, rows, ("label", *COLUMNS, *MEASURED, "loss", "percentile_level"))
     return len(rows)
 
 

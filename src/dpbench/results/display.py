@@ -45,8 +45,8 @@ def results_html(results: Results) -> str:
         there = means[places, column][np.isfinite(means[places, column])]
         return f"{there.mean():.2e}" if len(there) else "-"
 
-    told = f"{facts(results)}; mean error, loss {results.standards.loss}"
-    return f"<p>{html.escape(told)}</p>" + by_scale_html(results.grid, mean)
+    words = html.escape(f"{facts(results)}; mean {results.standards.error_words}")
+    return f"<p>{words}</p>" + by_scale_html(results.grid, mean)
 
 
 def by_scale_html(grid: Grid, cell: Callable[[NDArray[np.int64], int], str]) -> str:

@@ -32,8 +32,9 @@ def common_standards(recorded: Mapping[str, Standards], tasks: Iterable[str], sa
         values = {getattr(recorded.get(task, Standards()), part): task for task in sorted(tasks, reverse=True)}
         if len(values) > 1:
             words = " and ".join(f"{value} in the task {task}" for value, task in values.items())
+            option = "baseline" if part == "baselines" else part
             raise InvalidStore(
-                f"{part} is {words}; say by which to read them together (--{part}, or {part}=... in Results.open)"
+                f"{part} is {words}; say by which to read them together (--{option}, or {part}=... in Results.open)"
             )
         chosen[part] = next(iter(values), getattr(Standards, part))
     return Standards(**chosen | {"loss": label_of(chosen["loss"])})
@@ -47,6 +48,6 @@ def _standards(task: Mapping[str, Any]) -> Standards:
         loss=task.get("loss", Standards.loss),
         percentile=measuring.get("percentile", Standards.percentile),
         alpha=interpreting.get("alpha", Standards.alpha),
-        baselines=tuple(interpreting.get("baselines", Standards.baselines)),
+        baselines=interpreting.get("baselines", Standards.baselines),
         test=FORMER_TESTS.get(test, test),
     )

@@ -48,38 +48,38 @@ class Results:
         They are read by the standards in the plans of their tasks, of the latest run of each. Where tasks disagree,
         ``said`` has to say how to read them together (``loss="L1"``, ``percentile=99``); it counts more than plans.
         """
-        from dpbench.results.recorded import common_standards, recorded_standards
+        from dpbench.results.recorded import common_standards
 
         opened = store if isinstance(store, Store) else Store(store)
-        whole, runs = cls._unread(opened)
-        tasks = set(whole.columns["task"].tolist())
-        return whole.read_by(common_standards(recorded_standards(runs), tasks, said))
+        whole, recorded = cls._unread(opened)
+        return whole.read_by(common_standards(recorded, set(whole.columns["task"].tolist()), said))
 
     @classmethod
     def readings(cls, store: Store) -> list[Results]:
         """The results of a store, those of tasks with equal standards together."""
-        from dpbench.results.recorded import recorded_standards
-
-        whole, runs = cls._unread(store)
-        known = recorded_standards(runs)
-        own = [known.get(task, Standards()) for task in whole.columns["task"].tolist()]
+        whole, recorded = cls._unread(store)
+        own = [recorded.get(task, Standards()) for task in whole.columns["task"].tolist()]
         return [
             whole.take(np.array([each == standards for each in own])).read_by(standards)
             for standards in dict.fromkeys(own)
         ]
 
     @classmethod
-    def _unread(cls, store: Store) -> tuple[Results, dict[str, dict[str, Any]]]:
-        """A store by the default standards, and its runs; a loss that was asked for is there, if only as gaps."""
+    def _unread(cls, store: Store) -> tuple[Results, dict[str, Standards]]:
+        """A store by the default standards, and those of its tasks.
+
+        A loss that a plan asks for is there even where no trial was measured by it: as gaps.
+        """
         from dpbench.results.reading import provenance, settings_of
         from dpbench.results.recorded import recorded_standards
 
         runs = store.runs()
         columns, errors, losses = settings_of(store.table())
-        for standards in recorded_standards(runs).values():
+        recorded = recorded_standards(runs)
+        for standards in recorded.values():
             if standards.loss not in (Standards.loss, *losses):
                 losses[standards.loss] = np.full(errors.shape, np.nan)
-        return cls(columns, errors, provenance(runs), losses), runs
+        return cls(columns, errors, provenance(runs), losses), recorded
 
     @classmethod
     def from_rows(cls, rows: Iterable[Row]) -> Results:

@@ -97,10 +97,7 @@ def read_summary(path: Path) -> tuple[dict[str, NDArray[Any]], Floats, dict[str,
         elif name != "errors":
             values = table[name].to_numpy()
             columns[name] = values.astype(np.float64) if name in _SINGLE else values
-    standards = Standards()
-    if "standards" in told:
-        given = json.loads(told["standards"])
-        standards = Standards(**given | {"baselines": tuple(given["baselines"])})
+    standards = Standards(**json.loads(told.get("standards", "{}")))
     return columns, _trials(table["errors"], shape), json.loads(told["metadata"]), losses, standards
 
 
