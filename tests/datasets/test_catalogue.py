@@ -85,7 +85,7 @@ def test_unknown_name_tells_the_nearest():
 
 def test_import_is_light():
     """Importing the datasets imports no package for downloads, frames or progress."""
-    heavy = "{'pooch', 'requests', 'rich', 'pandas', 'polars', 'pyarrow'}"
+    heavy = "{'platformdirs', 'ssl', 'rich', 'pandas', 'polars', 'pyarrow'}"
     code = f"import sys, dpbench.datasets, dpbench.cli.data; print({heavy} & set(sys.modules))"
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
