@@ -25,6 +25,7 @@ def test_entries_are_complete(dataset):
     """Every entry has a checksum, the paper's largest domain, and words about itself."""
     assert len(dataset.sha256) == 64
     assert int(dataset.sha256, 16)
+    assert 8 * dataset.domain.size < dataset.bytes < 8 * dataset.domain.size + 1000
     assert dataset.shape in {(4096,), (256, 256)}
     assert dataset.file.startswith(f"{dataset.ndim}D/")
     assert dataset.domain.shape == dataset.shape
