@@ -1,4 +1,4 @@
-"""DAWA: buckets of nearly equal counts, then GreedyH over the buckets. The hierarchy: tests/linear/test_buckets.py."""
+"""DAWA: buckets of nearly equal counts, then GreedyH over the buckets. The hierarchy: tests/linear/test_greedy.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 
 from dpbench import algorithms
 from dpbench.errors import CheckFailed, InvalidInput, NotPrivate, UnknownName, Unsupported
-from dpbench.linear.buckets import bucket_tree, cells_along
+from dpbench.linear.buckets import cells_along
+from dpbench.linear.greedy import greedy_tree
 from dpbench.privacy import NoNoise, PrivateData, RandomNoise, Recording
 from dpbench.testing import check_algorithm
 from dpbench.workloads import AllRange, Prefix, RandomRange
@@ -122,7 +123,7 @@ class TestPublished:
                 if len(line) > 10:
                     continue
                 edges = np.array(reference.published_edges(along, noise[trial] * 0.25, 0.25, 0.75))
-                tree = bucket_tree(workload, edges, 2, 100, "gram", padded=True)
+                tree = greedy_tree(workload, 2, 100, "gram", edges)
                 nodes = list(zip(tree.start.tolist(), tree.stop.tolist(), strict=True))[tree.unmeasured :]
                 answers = dict(zip(nodes, recording.only(trial).exchanges[0][1][0], strict=True))
                 expected = W @ reference.estimate(W, edges, answers, "gram")

@@ -188,7 +188,7 @@ def test_damage_is_put_aside_and_run_again(plan, capsys):
 def test_bad_input_is_one_line_and_leaves_no_store(words, cause, plan, tmp_path, capsys, monkeypatch):
     """Exit code 2, what is wrong and what to do; nothing is written."""
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
-    monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path / "cache")
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda project: tmp_path / "cache")
     assert run(*words) == 2
     error = capsys.readouterr().err
     assert error.startswith("dpbench: ")

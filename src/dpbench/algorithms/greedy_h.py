@@ -14,26 +14,16 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.errors import InvalidInput, UnknownName, Unsupported
 from dpbench.inference.tree import TreeLeastSquares
-from dpbench.linear.greedy import Objective, greedy_tree
-from dpbench.linear.tree import Tree
+from dpbench.linear.greedy import greedy_tree
+from dpbench.linear.images import Objective
 from dpbench.privacy import PrivateData, read_epsilon
-from dpbench.shelf import keep
 from dpbench.workloads import Workload
-
-TREE_ARRAYS = ("order", "start", "stop", "first_child", "weight")
-TREE_CODE = ("dpbench.linear.greedy", "dpbench.linear.hilbert", "dpbench.linear.tree", "dpbench.kernels.greedy")
 
 
 @lru_cache(maxsize=32)
 def _solver(workload: Workload, branching: int, steps: int, objective: Objective) -> TreeLeastSquares:
-    """The strategy for a workload, kept between calls and on disk: it depends on public things alone."""
-
-    def build() -> dict[str, NDArray[np.generic]]:
-        tree = greedy_tree(workload, branching, steps, objective)
-        return {name: getattr(tree, name) for name in TREE_ARRAYS}
-
-    arrays = keep("greedy-tree", f"{workload.key}|{branching}|{steps}|{objective}", TREE_CODE, build)
-    return TreeLeastSquares(Tree(domain=workload.domain, **arrays))  # type: ignore[arg-type]  # as they were saved
+    """The strategy for a workload, kept between calls: it depends on public things alone."""
+    return TreeLeastSquares(greedy_tree(workload, branching, steps, objective))
 
 
 @dataclass(frozen=True, kw_only=True)
