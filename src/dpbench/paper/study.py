@@ -17,6 +17,7 @@ from dpbench.paper.reported import DOMAINS
 from dpbench.paper.verdict import Undecided
 from dpbench.repair.side_prices import TASK
 from dpbench.results import Results
+from dpbench.standards import Standards
 
 FILES = ("published", "private", "extras")
 EXTRAS = ("epsilon", "original", "parameters", "truncation", TASK)
@@ -73,15 +74,19 @@ class Study:
 
     @classmethod
     def of(cls, results: Results) -> Study:
-        """Sort settings into the paper's, private ones, and those of the small suites."""
-        parts = sort_settings(results)
+        """Sort settings into the paper's, private ones, and those of the small suites.
+
+        All are read by the paper's standards, whatever the standards of the results are: these parts are set beside
+        what the paper says.
+        """
+        parts = sort_settings(results.read_by(Standards()))
         extras = parts["extras"]
         return cls(Part("published", parts["published"], extras), Part("private", parts["private"], extras))
 
     @classmethod
     def from_stores(cls, paths: Iterable[str | PathLike[str]]) -> Study:
         """A study from stores or summary files; all of them together."""
-        return cls.of(_joined([Results.open(path) for path in paths]))
+        return cls.of(joined([Results.open(path) for path in paths]))
 
     @classmethod
     def shipped(cls) -> Study:
@@ -102,7 +107,8 @@ def shipped_file(name: str) -> Path:
     return Path(str(files("dpbench.paper").joinpath("data", f"{name}.parquet")))
 
 
-def _joined(parts: list[Results]) -> Results:
+def joined(parts: list[Results]) -> Results:
+    """Several results as one, by the standards of the first."""
     if not parts:
         raise InvalidStore(NOTHING)
     whole = parts[0]
@@ -135,7 +141,7 @@ def pack(stores: Iterable[str | PathLike[str]], folder: str | PathLike[str]) -> 
     for name in FILES:
         own = [results for part in parts if (results := part[name]) is not None]
         if own:
-            whole = _joined(own)
+            whole = joined(own)
             whole.write(Path(folder) / f"{name}.parquet")
             written[name] = len(whole)
     return written
