@@ -72,8 +72,8 @@ def test_filters_change_what_they_should(browser, shown):
     for choices, part, domain, measure, factor in (
         ({}, published, "1024", "mean", 1),
         ({"domain": "256"}, published, "256", "mean", 1),
-        ({"form": "private", "measure": "p95"}, private, "256", "percentile", 1),
-        ({"dimensions": "2", "loss": "linf", "measure": "mean"}, private, "64x64", "mean", 5),
+        ({"form": "private", "measure": "percentile"}, private, "256", "percentile", 1),
+        ({"dimensions": "2", "loss": "Linf", "measure": "mean"}, private, "64x64", "mean", 5),
     ):
         for name, chosen in choices.items():
             browser.choose(f"#filter-{name}", chosen)

@@ -66,7 +66,7 @@ def test_hostile_names_cannot_end_the_data(text):
 def test_competitive_bits_are_those_of_the_library(study):
     """Bit 1 is membership by mean, bit 2 the lowest mean, 4 and 8 the same by 95th percentile, within each form."""
     data = page_data(study, Gallery(), "t")
-    member = unpacked(data)(data["columns"]["member"])
+    member = unpacked(data)(data["losses"][0]["columns"]["member"])
     start = 0
     for part in studies(study):
         own = member[start : start + len(part.results)]
@@ -84,7 +84,7 @@ def test_regret_is_that_of_the_library(study):
     """Every line of regret is one of the library's, with its interval."""
     data = page_data(study, Gallery(), "t")
     (published, _) = studies(study)
-    told = [line for line in data["regret"] if line[0] == 0 and line[6] == -1]
+    told = [line for line in data["losses"][0]["regret"] if line[0] == 0 and line[6] == -1]
     expected = regret(published.results, TABLE)
     assert len(told) == len(expected)
     assert sorted(line[8] for line in told) == pytest.approx(sorted(each.regret for each in expected), abs=1e-4)
@@ -100,11 +100,9 @@ def test_forms_are_apart_and_labels_lose_their_marks(study):
 
 def test_numbers_keep_seven_digits(study):
     """Means on the page are the library's as 32-bit numbers."""
-    from dpbench.measuring import measure_all
-
     data = page_data(study, Gallery(), "t")
-    shown = unpacked(data)(data["columns"]["mean"])
-    expected = np.concatenate([measure_all(part.results.errors).mean for part in studies(study)])
+    shown = unpacked(data)(data["losses"][0]["columns"]["mean"])
+    expected = np.concatenate([part.results.measured.mean for part in studies(study)])
     assert shown == pytest.approx(expected, rel=1e-6)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -24,13 +24,16 @@ def make_page(
     added: Sequence[type[Algorithm]] = (),
     audit: bool = False,
     title: str | None = None,
+    read: Callable[[Results], Results] = lambda results: results,
 ) -> Path:
     """The page of a store or a summary, and its path.
 
     With ``private``, private forms come from there and stand beside the published ones of the first. ``added`` are
-    somebody's own algorithms: they get cards, an audit, and a place among the noisy histograms.
+    somebody's own algorithms: they get cards, an audit, and a place among the noisy histograms. ``read`` gives the
+    results other standards than their own.
     """
-    results = Results.open(path) if private is None else _side_by_side(Results.open(path), Results.open(private))
+    opened = Results.open(path)
+    results = read(opened if private is None else _side_by_side(opened, Results.open(private)))
     gallery = gallery_for(audit=audit, added=added, names=set(results.columns["dataset"].tolist()))
     return page(results, out, gallery=gallery, title=title or f"DPBench: {Path(path).name}")
 
