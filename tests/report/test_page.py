@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from dpbench.report.cards import Gallery
 from dpbench.report.page_data import TABLE, page_data, studies
 from dpbench.report.web_page import page, page_text, policy
 from dpbench.results import Results
+from dpbench.standards import Standards
 from report.study import HOSTILE, gallery, results
 
 KINDS = {"f4": "<f4", "f8": "<f8", "u1": "u1", "u2": "<u2"}
@@ -78,6 +80,34 @@ def test_competitive_bits_are_those_of_the_library(study):
             assert ((own & bit) > 0).tolist() == expected.tolist()
             best = sets.grid.index[np.arange(len(sets.best)), sets.best]
             assert sorted(np.flatnonzero(own & (2 * bit))) == sorted(best.tolist())
+
+
+def test_every_loss_that_was_kept_is_on_the_page(study):
+    """That of the standards first; of one that is only summarised the mean, and the percentile where it is the 95th."""
+    both = replace(study, losses={"L1": 2 * study.errors})
+    data = page_data(both, Gallery(), "t")
+    assert [(each["label"], each["regret"] is None) for each in data["losses"]] == [
+        ("L2", False),
+        ("L1", False),
+        ("Linf", True),
+    ]
+    assert unpacked(data)(data["losses"][1]["columns"]["mean"]) == pytest.approx(
+        2 * unpacked(data)(data["losses"][0]["columns"]["mean"])
+    )
+    assert list(data["losses"][2]["columns"]) == ["mean", "percentile"]
+    other = page_data(both.read_by(Standards(percentile=90, loss="L1")), Gallery(), "t")
+    assert [each["label"] for each in other["losses"]] == ["L1", "L2", "Linf"]
+    assert list(other["losses"][2]["columns"]) == ["mean"]
+
+
+def test_the_page_opens_on_the_measure_of_the_test(study):
+    """A test of percentiles shows percentiles first; means keep the paper's test."""
+    told = page_data(study.read_by(Standards(test="percentile", percentile=90)), Gallery(), "t")["standards"]
+    assert (told["measure"], told["percentile"]) == ("percentile", "90th percentile")
+    assert {measure: test["name"] for measure, test in told["tests"].items()} == {
+        "mean": "unpaired",
+        "percentile": "percentile",
+    }
 
 
 def test_regret_is_that_of_the_library(study):
