@@ -96,7 +96,7 @@ def test_it_is_compared_by_the_standards_that_are_asked_for(compared):
     told = json.loads(compared("--json", *standards)[1])
     assert {tuple(row["over"]) for row in told["rows"]} == {("Hb",)}
     assert (
-        "by 50th percentile of the scaled L2 error (among 4 algorithms; t-test of percentiles, level 0.2/3)"
+        "by the 50th percentile of the scaled L2 error (among 4 algorithms; t-test of percentiles, level 0.2/3)"
         in (told["sentence"])
     )
     assert compared("--test", "none")[0] == 2

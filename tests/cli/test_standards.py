@@ -88,7 +88,7 @@ def test_tables_say_by_what_they_were_made(store, capsys):
     for words in (
         "sd of one trial, 90th percentile",
         " p90 ",
-        "competitive by 90th percentile of the scaled L2 error",
+        "competitive by the 90th percentile of the scaled L2 error",
         "among 5 algorithms; unpaired t-test, level 0.1/4",
         "mean scaled L2 error over that of Hb",
         "~ not significant at 0.1",

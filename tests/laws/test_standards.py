@@ -163,10 +163,10 @@ def test_a_lower_percentile_is_lower(study, monkeypatch, capsys):
     assert (paged(median)[1]("member") & 12).tolist() != (paged(study)[1]("member") & 12).tolist()
     assert paged(median)[0]["standards"]["percentile"] == "50th percentile"
     (before, _), (after, latex) = (tabled(each, "risk") for each in (study, median))
-    assert "by 50th percentile of the scaled L2 error" in latex
+    assert "by the 50th percentile of the scaled L2 error" in latex
     assert sorted(before.values()) != sorted(after.values())
     tail, middle = (compared(by(study, percentile=each, test="percentile")) for each in (95, 50))
-    assert "by 50th percentile of the scaled L2 error" in middle.sentence
+    assert "by the 50th percentile of the scaled L2 error" in middle.sentence
     assert middle.different != tail.different
 
 

@@ -64,10 +64,9 @@ def _counts(rows: Rows, standards: Standards) -> None:
         }
         test = find_test(group[0]["test"])
         family = family_words((row["compared"] for row in group), test.words, standards.alpha)
-        by = "mean" if test.compares == "mean" else f"{standards.percentile_words} of the"
         winners = {name for (name, _), text in shown.items() if text != "-"}
         write_pivot(
-            f"{title}: competitive by {by} {standards.error_words}",
+            f"{title}: competitive by {test.measure_words(standards)}",
             {key: text for key, text in shown.items() if key[0] in winners},
             f"datasets of {datasets}; {family}",
         )

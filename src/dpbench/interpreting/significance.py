@@ -39,6 +39,7 @@ from dpbench.measuring import Measurement, harrell_davis
 
 if TYPE_CHECKING:
     from dpbench.results import Results
+    from dpbench.standards import Standards
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -55,6 +56,11 @@ class SignificanceTest(ABC):
     """What captions call it."""
     compares: ClassVar[Literal["mean", "percentile"]] = "mean"
     """The measurement that algorithms are ranked by before the best is tested against the others."""
+
+    def measure_words(self, standards: Standards) -> str:
+        """What algorithms are ranked by, in captions."""
+        by = "mean" if self.compares == "mean" else f"the {standards.percentile_words} of the"
+        return f"{by} {standards.error_words}"
 
     def score(self, results: Results) -> Floats:
         """What algorithms are ranked by, one number per setting; the lowest is the best."""

@@ -117,8 +117,7 @@ class Comparison:
     @property
     def measure(self) -> str:
         """What the test compares, in words."""
-        mean = find_test(self.standards.test).compares == "mean"
-        return f"{'mean' if mean else f'{self.standards.percentile_words} of the'} {self.standards.error_words}"
+        return find_test(self.standards.test).measure_words(self.standards)
 
     @property
     def test_words(self) -> str:

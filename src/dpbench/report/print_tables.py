@@ -163,9 +163,8 @@ def _counted(study: Study, kind: str, test: str) -> Iterable[Table]:
             (short[name], tuple(Cell(each[name], whole=True) if each[name] else None for each in counts))
             for name in ever
         )
-        standards = study.results.standards
-        by = "mean" if sets.test.compares == "mean" else f"{standards.percentile_words} of the"
-        words = f"Number of datasets on which an algorithm is competitive by {by} {standards.error_words}"
+        by = sets.test.measure_words(study.results.standards)
+        words = f"Number of datasets on which an algorithm is competitive by {by}"
         yield Table(kind, f"{words} ({sets.family(places)}). {_where(study, group)}", _scales(scales), rows)
 
 
