@@ -43,4 +43,5 @@ def test_captions_name_loss_and_percentile():
     """The paper's, and others."""
     assert Standards().error_words == "scaled L2 error"
     assert Standards(loss="Linf").error_words == "scaled L-infinity error"
+    assert Standards(loss="relative").error_words == "relative error"
     assert Standards(percentile=90).percentile_words == "90th percentile"

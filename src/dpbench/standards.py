@@ -7,6 +7,12 @@ from math import isfinite
 
 from dpbench.errors import InvalidInput
 
+TESTS = ("unpaired", "paired", "blocked", "percentile")
+"""The tests that a plan can name."""
+FORMER_TESTS = {"unpaired t, Bonferroni": "unpaired"}
+"""What plans and records of earlier versions call a test."""
+NORMS = ("L2", "L1", "Linf")
+"""The losses that are divided by scale and queries."""
 _SPOKEN = {"Linf": "L-infinity"}
 """Losses whose label is not how they are written in a caption."""
 
@@ -46,8 +52,8 @@ class Standards:
 
     @property
     def error_words(self) -> str:
-        """What an error is, in captions: scaled L2 error."""
-        return f"scaled {self.loss_words} error"
+        """What an error is, in captions: scaled L2 error, relative error."""
+        return f"scaled {self.loss_words} error" if self.loss in NORMS else f"{self.loss_words} error"
 
     @property
     def percentile_words(self) -> str:

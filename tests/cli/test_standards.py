@@ -106,7 +106,7 @@ def test_figures_and_page_are_by_the_options(store, tmp_path, capsys, monkeypatc
     monkeypatch.setattr("dpbench.gallery.make.gallery_for", lambda **given: None)
     opened = Results.open(store)
     both = replace(opened, losses={"L1": 2 * opened.errors})
-    monkeypatch.setattr(Results, "open", classmethod(lambda _, __: both))
+    monkeypatch.setattr(Results, "open", classmethod(lambda *_, **__: both))
     options = ["--loss", "L1", "--alpha", "0.2", "--baseline", "DAWA"]
     assert main(["figures", store, "--tables-only", "--out", str(tmp_path / "f"), *options]) == 0
     assert "caled L1 error" in (tmp_path / "f" / "table-competitive.tex").read_text()

@@ -3,6 +3,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from dpbench import standards
 from dpbench.errors import InvalidInput, UnknownName
 from dpbench.interpreting import (
     TESTS,
@@ -134,6 +135,11 @@ def test_a_test_is_a_value():
     assert find_test("unpaired") == TESTS["unpaired"]
     with pytest.raises(UnknownName, match="no test named 'never'; known: unpaired"):
         competitive_sets(results, "never")
+
+
+def test_a_plan_can_name_every_test():
+    """The names that plans are checked against are those of the tests that there are."""
+    assert tuple(TESTS) == standards.TESTS
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.3])

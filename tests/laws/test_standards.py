@@ -51,7 +51,7 @@ def study():
 
 def interpreted(results, monkeypatch, capsys, *options):
     """What ``dpbench interpret --json`` says of results."""
-    monkeypatch.setattr(Results, "open", classmethod(lambda _, __: results))
+    monkeypatch.setattr(Results, "open", classmethod(lambda *_, **__: results))
     assert main(["interpret", "anything", "--json", *options]) == 0
     return json.loads(capsys.readouterr().out)
 

@@ -175,6 +175,7 @@ def _plan(rivals: Results, chosen: argparse.Namespace) -> Plan:
         tasks.append(
             base.replace(
                 name=name,
+                loss=rivals.standards.loss,
                 datasets=columns["dataset"],
                 domains=columns["domain"],
                 scales=columns["scale"],

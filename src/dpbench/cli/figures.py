@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dpbench.cli.arguments import add_verb
-from dpbench.cli.standards import add_standards, read_by_options
+from dpbench.cli.standards import add_standards, open_results
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -41,11 +41,10 @@ def run_figures(chosen: argparse.Namespace) -> int:
     """Write figures and tables and name the files."""
     from dpbench.errors import InvalidInput
     from dpbench.report import figures, tables
-    from dpbench.results import Results
 
     if chosen.authors and chosen.tables_only:
         raise InvalidInput("--authors lays values over figures, and --tables-only draws none; leave one of them out")
-    results = read_by_options(Results.open(chosen.results), chosen)
+    results = open_results(chosen.results, chosen)
     if chosen.authors and results.standards.loss != "L2":
         raise InvalidInput(f"--authors are L2 errors and these are {results.standards.loss} errors; leave one out")
     written = [*tables(results, chosen.out).files]

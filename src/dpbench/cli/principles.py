@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dpbench.cli.arguments import add_verb
-from dpbench.cli.standards import add_standards, read_by_options
+from dpbench.cli.standards import add_standards, open_results
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -39,12 +39,10 @@ def run_principles(chosen: argparse.Namespace) -> int:
 
     from dpbench.errors import InvalidInput
     from dpbench.principles import judge
-    from dpbench.results import Results
 
-    results = Results.open(chosen.study)
+    results = open_results(chosen.study, chosen)
     if not len(results):
         raise InvalidInput(f"{chosen.study} is empty; run something first")
-    results = read_by_options(results, chosen)
     measured = _measured(results) if chosen.measure else None
     judged = judge(results, exchangeable=measured, audited=_audited(results) if chosen.audit else None)
     if chosen.json:

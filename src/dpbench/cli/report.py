@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dpbench.cli.arguments import add_verb
-from dpbench.cli.standards import add_standards, read_by_options
+from dpbench.cli.standards import add_standards, open_results
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,7 @@ def run_report(chosen: argparse.Namespace) -> int:
         added=added,
         audit=chosen.audit,
         title=title,
-        read=lambda shown: read_by_options(shown, chosen),
+        opened=lambda path: open_results(path, chosen),
     )
     if chosen.json:
         sys.stdout.write(json.dumps({"page": str(path), "bytes": path.stat().st_size}) + "\n")

@@ -6,6 +6,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from dpbench.results import Results
 
 NAMES = ("loss", "percentile", "alpha", "test")
@@ -22,18 +24,29 @@ def add_standards(parser: argparse.ArgumentParser) -> None:
     add("--test", metavar="NAME", help="the test of which algorithms are competitive: unpaired, paired, ...")
 
 
+def given_standards(chosen: argparse.Namespace) -> dict[str, Any]:
+    """The standards that were asked for, by name."""
+    given: dict[str, Any] = {name: getattr(chosen, name) for name in NAMES if getattr(chosen, name) is not None}
+    return given | ({"baselines": tuple(dict.fromkeys(chosen.baseline))} if chosen.baseline else {})
+
+
+def open_results(path: str | PathLike[str], chosen: argparse.Namespace) -> Results:
+    """A store or a summary, by the standards that were asked for, and by its own where nothing was."""
+    from dpbench.results import Results
+
+    return read_by_options(Results.open(path), chosen)
+
+
 def read_by_options(results: Results, chosen: argparse.Namespace) -> Results:
     """The results by the standards that were asked for, and by their own where nothing was."""
     from dataclasses import replace
 
     from dpbench.interpreting import find_test
 
-    given: dict[str, Any] = {name: getattr(chosen, name) for name in NAMES if getattr(chosen, name) is not None}
-    if chosen.baseline:
-        given["baselines"] = tuple(dict.fromkeys(chosen.baseline))
-        _refuse_absent(results, given["baselines"])
+    given = given_standards(chosen)
     standards = replace(results.standards, **given)
     find_test(standards.test)
+    _refuse_absent(results, given.get("baselines", ()))
     _refuse_unknown_loss(results, standards.loss)
     return results.read_by(standards)
 

@@ -15,7 +15,7 @@ from dpbench.report.cards import Example, Gallery
 from dpbench.report.packing import Block
 from dpbench.results import Results
 from dpbench.results.short_labels import short_labels
-from dpbench.standards import Standards, spoken_loss
+from dpbench.standards import Standards
 
 FORMS = ("published", "private")
 TABLE = ("task", "workload", "domain", "epsilon", "seed")
@@ -169,7 +169,13 @@ def _summarised(parts: list[Study], results: Results, block: Block) -> list[dict
 
 def _loss(label: str) -> dict[str, Any]:
     per_query = PER_QUERY.get(label)
-    return {"label": label, "words": spoken_loss(label), "perQuery": per_query and asdict(per_query)}
+    words = Standards(loss=label)
+    return {
+        "label": label,
+        "words": words.loss_words,
+        "error": words.error_words,
+        "perQuery": per_query and asdict(per_query),
+    }
 
 
 def _measured(results: Results) -> dict[str, NDArray[np.float64]]:

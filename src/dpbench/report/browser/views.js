@@ -1,6 +1,6 @@
 // What the page says of the chosen settings: each view turns rows into a chart and the table behind it.
 
-const lossWords = () => `scaled ${view.loss.words} error`;
+const lossWords = () => view.loss.error;
 const measureWords = () => (view.measure === "mean" ? "mean" : `${data.standards.percentile} of the`);
 const errorWords = () => `${measureWords()} ${lossWords()}`;
 const datasetName = (i) => nameOf("dataset", column.dataset[i]);
