@@ -10,7 +10,7 @@ import numpy as np
 
 from dpbench import algorithms
 from dpbench.domain import Domain
-from dpbench.interpreting import BASELINES, baselines
+from dpbench.interpreting import baselines
 from dpbench.results import Results
 
 Verdict = Literal["kept", "broken", "cannot be decided"]
@@ -163,7 +163,9 @@ def _variability(results: Results) -> Judgement:
         return Judgement(8, name, "cannot be decided", "no setting has errors")
     least, vectors = int(trials.min()), int(np.isfinite(results.errors).any(axis=2).sum(axis=1)[results.whole].min())
     told = f"at least {least} trials on {vectors} data vectors in every setting; all errors are kept"
-    coverage = f", 95th percentile above all of them in {0.95**least:.1%} of cases"
+    standards = results.standards
+    beyond = (standards.percentile / 100) ** least
+    coverage = f", {standards.percentile_words} above all of them in {beyond:.1%} of cases"
     return Judgement(8, name, "kept" if least > 1 else "broken", told + (coverage if least > 1 else ""))
 
 
@@ -176,13 +178,13 @@ def _bias(results: Results) -> Judgement:
 def _reasonable(results: Results) -> Judgement:
     name = "Reasonable privacy and utility"
     largest = max(_values(results.columns["epsilon"]))
-    missing = [each for each in BASELINES if each not in results.columns["algorithm"]]
+    wanted = results.standards.baselines
+    missing = [each for each in wanted if each not in results.columns["algorithm"] and each not in results.labels]
     if largest > LARGEST_EPSILON:
         return Judgement(10, name, "broken", f"epsilon {largest:g} is no reasonable guarantee")
-    if missing:
-        return Judgement(
-            10, name, "cannot be decided", f"epsilon at most {largest:g}; without {_listed(missing)} to compare"
-        )
+    if missing or not wanted:
+        lacks = f"without {_listed(missing)} to compare" if missing else "the standards name no baseline"
+        return Judgement(10, name, "cannot be decided", f"epsilon at most {largest:g}; {lacks}")
     beaten: dict[tuple[Any, ...], bool] = {}
     for each in baselines(results):
         where = (each.task, each.workload, each.domain, each.epsilon, each.seed, each.scale, each.algorithm)
@@ -191,8 +193,9 @@ def _reasonable(results: Results) -> Judgement:
     for where, both in beaten.items():
         useful[where[:-1]] = useful.get(where[:-1], False) or both
     good = sum(useful.values())
-    told = f"epsilon at most {largest:g}; in {good} of {len(useful)} tables and scales somebody beats both baselines"
-    return Judgement(10, name, "kept" if good == len(useful) else "broken", told + ", by the mean over datasets")
+    told = f"epsilon at most {largest:g}; some algorithm beats {_listed(wanted)} in {good} of {len(useful)} tables"
+    told += f" and scales, by the mean {results.standards.error_words} over datasets"
+    return Judgement(10, name, "kept" if good == len(useful) else "broken", told)
 
 
 def _forms(results: Results) -> list[tuple[str, str]]:

@@ -98,9 +98,9 @@ def test_the_study_of_the_package_is_shown_where_none_is_named(tmp_path, capsys,
 
 
 def test_tables_need_no_drawing_library(store, tmp_path, capsys):
-    """All tables, named one a line."""
+    """All tables, named one per line."""
     assert main(["figures", store, "--out", str(tmp_path / "tables"), "--tables-only"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 12
+    assert len(capsys.readouterr().out.splitlines()) == 18
 
 
 def test_a_folder_that_is_no_store_is_told_in_one_line(tmp_path, capsys):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import ndtri
 
 from dpbench.errors import InvalidInput
 from dpbench.interpreting import blocked_p_value, paired_p_value, percentile_p_value, unpaired_p_value
@@ -86,6 +87,32 @@ SHAPES = {
     "bimodal": lambda rng, size: (rng.random(size) < 0.5) - 1 + 0.02 * (rng.normal(size=size) - 1.2815516),
 }
 """Logarithms of errors with their 95th percentile at 0."""
+QUANTILES = {
+    "narrow": lambda level: 0.05 * (ndtri(level) - 1.6448536),
+    "normal": lambda level: 0.3 * (ndtri(level) - 1.6448536),
+    "exponential": lambda level: 0.3 * (np.log(0.05) - np.log(1 - level)),
+    "uniform": lambda level: level - 0.95,
+}
+"""Their other quantiles, where they have a formula."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("percentile", [10, 75, 90, 99])
+@pytest.mark.parametrize("one", QUANTILES)
+@pytest.mark.parametrize("other", QUANTILES)
+def test_false_alarms_at_other_percentiles_are_bounded(one, other, percentile):
+    """Equal percentiles of 50 trials: at most 10 % at level 0.05 and 2 % at 0.003; 4000 studies per pair."""
+    from dpbench.interpreting.significance import t_p_values, tail_moments
+
+    rng = np.random.default_rng(6)
+    level = percentile / 100
+    first, second = (np.exp(SHAPES[name](rng, (4000, 50)) - QUANTILES[name](level)) for name in (one, other))
+    (a, a_variance, a_freedom), (b, b_variance, b_freedom) = (
+        tail_moments(each, percentile) for each in (first, second)
+    )
+    p_values = t_p_values(a - b, [a_variance, b_variance], [a_freedom, b_freedom])
+    assert np.mean(p_values < 0.05) <= 0.10
+    assert np.mean(p_values < 0.003) <= 0.02
 
 
 @pytest.mark.slow

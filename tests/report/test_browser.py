@@ -2,14 +2,18 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dpbench.interpreting import competitive_sets, error_cells, in_records
+from dpbench.interpreting import competitive_sets, error_cells, in_records, regret
+from dpbench.paper.newcomer import against
 from dpbench.report import page
+from dpbench.report.comparison import for_page
 from dpbench.report.page_data import studies
 from dpbench.results import Results
+from dpbench.standards import Standards
 from dpbench.store import Store
 from dpbench.workloads import Ranges
 from report import chromium
@@ -72,8 +76,8 @@ def test_filters_change_what_they_should(browser, shown):
     for choices, part, domain, measure, factor in (
         ({}, published, "1024", "mean", 1),
         ({"domain": "256"}, published, "256", "mean", 1),
-        ({"form": "private", "measure": "p95"}, private, "256", "percentile", 1),
-        ({"dimensions": "2", "loss": "linf", "measure": "mean"}, private, "64x64", "mean", 5),
+        ({"form": "private", "measure": "percentile"}, private, "256", "percentile", 1),
+        ({"dimensions": "2", "loss": "Linf", "measure": "mean"}, private, "64x64", "mean", 5),
     ):
         for name, chosen in choices.items():
             browser.choose(f"#filter-{name}", chosen)
@@ -87,6 +91,78 @@ def test_filters_change_what_they_should(browser, shown):
         }
         told = {(line[0], int(float(line[1]))): float(line[3]) for line in lines}
         assert told == pytest.approx(expected, rel=6e-4)  # four digits are shown
+
+
+@pytest.fixture(scope="module")
+def otherwise(shown, tmp_path_factory):
+    """The page of the same study by other standards, with a newcomer's comparison, and its results."""
+    by_loss = replace(shown[1], losses={"L1": 1e-9 / shown[1].errors})
+    results = by_loss.read_by(Standards(loss="L1", percentile=90, alpha=0.2, baselines=("Hb",), test="blocked"))
+    part = results.where(variant="private", domain="256")
+    newcomer = part.where(algorithm="DAWA")
+    comparison = against(part.take(part.columns["algorithm"] != "DAWA"), newcomer, {"Hb": {"256": 1.5}})
+    return page(results, tmp_path_factory.mktemp("page"), comparison=for_page(comparison)), results, comparison
+
+
+def test_it_opens_on_the_standards_of_the_results(browser, otherwise):
+    """Loss, percentile, baselines, test and level are those of the results, in numbers and in words."""
+    browser.open(otherwise[0], "#domain=256")
+    published = studies(otherwise[1])[0]
+    sets = competitive_sets(published.results)
+    short = dict(zip(published.results.labels, published.names, strict=True))
+    domains, scales = sets.grid.column("domain"), sets.grid.column("scale")
+    counts = [sets.counts(np.flatnonzero((domains == "256") & (scales == scale))) for scale in (1000, 100_000)]
+    told = {line[0]: line[1:] for line in table(browser, "competitive")[1:]}
+    assert told == {short[label]: [str(each[label]) for each in counts] for label in sets.grid.labels}
+    words = value(browser, "document.querySelector('#figure-competitive .about').textContent")
+    family = sets.family(np.flatnonzero(domains == "256"))
+    assert family == "among 5 algorithms; t-test on these data vectors, level 0.2/4"
+    assert f"Lowest mean scaled L1 error, or not significantly above it ({family})" in words
+    heading, *lines = table(browser, "scale")
+    assert heading[3] == "mean over datasets of the mean scaled L1 error"
+    expected = {
+        (short[each.algorithm], each.scale): each.mean
+        for each in error_cells(published.results)
+        if each.domain == "256"
+    }
+    assert {(line[0], int(float(line[1]))): float(line[3]) for line in lines} == pytest.approx(expected, rel=6e-4)
+    options = "[...document.querySelectorAll('#filter-measure option, #filter-loss option')].map((each) => each.text)"
+    assert value(browser, options) == ["mean error", "90th percentile", "L1", "L2 (the paper's)", "L-infinity"]
+    assert "Baselines: Hb." in value(browser, "document.getElementById('method').textContent")
+    dashed = "[...document.querySelectorAll('#figure-scale line[stroke-dasharray]')].map((each) => each.dataset.tip)"
+    assert {words.split(":")[0] for words in value(browser, dashed)} == {"Hb"}
+    assert browser.troubles() == []
+
+
+def test_another_loss_can_be_chosen(browser, otherwise):
+    """One with errors of single trials has everything; of one that is only summarised there is no competitive set."""
+    browser.open(otherwise[0], "#domain=256&loss=L2")
+    published = studies(otherwise[1].read_by(replace(otherwise[1].standards, loss="L2")))[0]
+    short = dict(zip(published.results.labels, published.names, strict=True))
+    told = {line[0]: float(line[1]) for line in table(browser, "regret")[1:]}
+    part = published.results.where(domain="256")
+    assert told == pytest.approx({short[each.algorithm]: each.regret for each in regret(part)}, rel=6e-4)
+    browser.choose("#filter-loss", "Linf")
+    assert value(browser, "document.getElementById('headline').textContent").endswith("by the loss L1, L2.")
+    assert value(browser, "document.querySelectorAll('#filter-measure option').length") == 1  # kept for the 95th alone
+    assert value(browser, "document.querySelector('#figure-regret .note').textContent").endswith("by the loss L1, L2.")
+    assert len(table(browser, "scale")) == 11
+    assert browser.troubles() == []
+
+
+def test_a_newcomers_ratios_come_first(browser, otherwise):
+    """The numbers of the comparison, with its caption."""
+    browser.open(otherwise[0])
+    assert value(browser, "document.querySelector('main > section').id") == "against"
+    lines = {line[0]: line[1:] for line in table(browser, "against")[1:]}
+    for name, rival in otherwise[2].rivals.items():
+        assert [int(cell) for cell in lines[name][:3]] == [rival.settings, rival.better, rival.worse]
+        numbers = [rival.ratio, rival.low, rival.high]
+        assert [float(cell) for cell in lines[name][3:6]] == pytest.approx(numbers, rel=6e-4)
+    assert lines["Hb"][6] == "1.5"
+    about = value(browser, "document.querySelector('#figure-against .about').textContent")
+    assert about.startswith("DAWA against each other algorithm: ")
+    assert "t-test on these data vectors, level 0.2 over their number" in about
 
 
 def test_the_address_brings_the_view_back(browser, shown):

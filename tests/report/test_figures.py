@@ -6,6 +6,8 @@ import pytest
 
 from dpbench.errors import InvalidInput
 from dpbench.report.print_figures import Overlay, figures
+from dpbench.results import Results
+from dpbench.standards import Standards
 from report.study import results
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra: figures)")
@@ -31,6 +33,24 @@ def test_the_same_results_give_the_same_figure(tmp_path):
     assert {path.name for path in (tmp_path / "one").iterdir()} == names
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+def test_axes_name_the_loss_and_lines_are_the_baselines(tmp_path):
+    """By the standards of the results; figure 2b has the baselines among its names."""
+    names = ("Identity", "Hb", "DAWA", "Uniform")
+    study = results(algorithms=names, datasets=("bimodal",), domains=("32x32", "64x64"), variants=("private",))
+    other = Results(study.columns, study.errors, standards=Standards(loss="Linf", baselines=("DAWA",), alpha=0.9))
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        for place, each in (("plain", study), ("other", other)):
+            figures(each, tmp_path / place, formats=("svg",))
+    for name in ("1b", "2b", "2c"):
+        texts = [(tmp_path / place / f"figure{name}.svg").read_text() for place in ("plain", "other")]
+        assert "mean scaled L2 error" in texts[0]
+        assert "mean scaled L-infinity error" in texts[1]
+        assert "L2 error" not in texts[1]
+    shown = [(tmp_path / place / "figure2b.svg").read_text() for place in ("plain", "other")]
+    assert [">Uniform<" in each for each in shown] == [True, False]
+    assert [">DAWA<" in each for each in shown] == [False, True]
 
 
 def test_values_of_the_authors_are_read(tmp_path):

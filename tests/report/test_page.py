@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from dpbench.report.cards import Gallery
 from dpbench.report.page_data import TABLE, page_data, studies
 from dpbench.report.web_page import page, page_text, policy
 from dpbench.results import Results
+from dpbench.standards import Standards
 from report.study import HOSTILE, gallery, results
 
 KINDS = {"f4": "<f4", "f8": "<f8", "u1": "u1", "u2": "<u2"}
@@ -66,7 +68,7 @@ def test_hostile_names_cannot_end_the_data(text):
 def test_competitive_bits_are_those_of_the_library(study):
     """Bit 1 is membership by mean, bit 2 the lowest mean, 4 and 8 the same by 95th percentile, within each form."""
     data = page_data(study, Gallery(), "t")
-    member = unpacked(data)(data["columns"]["member"])
+    member = unpacked(data)(data["losses"][0]["columns"]["member"])
     start = 0
     for part in studies(study):
         own = member[start : start + len(part.results)]
@@ -80,11 +82,39 @@ def test_competitive_bits_are_those_of_the_library(study):
             assert sorted(np.flatnonzero(own & (2 * bit))) == sorted(best.tolist())
 
 
+def test_every_loss_that_was_kept_is_on_the_page(study):
+    """That of the standards first; of one that is only summarised the mean, and the percentile where it is the 95th."""
+    both = replace(study, losses={"L1": 2 * study.errors})
+    data = page_data(both, Gallery(), "t")
+    assert [(each["label"], each["regret"] is None) for each in data["losses"]] == [
+        ("L2", False),
+        ("L1", False),
+        ("Linf", True),
+    ]
+    assert unpacked(data)(data["losses"][1]["columns"]["mean"]) == pytest.approx(
+        2 * unpacked(data)(data["losses"][0]["columns"]["mean"])
+    )
+    assert list(data["losses"][2]["columns"]) == ["mean", "percentile"]
+    other = page_data(both.read_by(Standards(percentile=90, loss="L1")), Gallery(), "t")
+    assert [each["label"] for each in other["losses"]] == ["L1", "L2", "Linf"]
+    assert list(other["losses"][2]["columns"]) == ["mean"]
+
+
+def test_the_page_opens_on_the_measure_of_the_test(study):
+    """A test of percentiles shows percentiles first; means keep the paper's test."""
+    told = page_data(study.read_by(Standards(test="percentile", percentile=90)), Gallery(), "t")["standards"]
+    assert (told["measure"], told["percentile"]) == ("percentile", "90th percentile")
+    assert {measure: test["name"] for measure, test in told["tests"].items()} == {
+        "mean": "unpaired",
+        "percentile": "percentile",
+    }
+
+
 def test_regret_is_that_of_the_library(study):
     """Every line of regret is one of the library's, with its interval."""
     data = page_data(study, Gallery(), "t")
     (published, _) = studies(study)
-    told = [line for line in data["regret"] if line[0] == 0 and line[6] == -1]
+    told = [line for line in data["losses"][0]["regret"] if line[0] == 0 and line[6] == -1]
     expected = regret(published.results, TABLE)
     assert len(told) == len(expected)
     assert sorted(line[8] for line in told) == pytest.approx(sorted(each.regret for each in expected), abs=1e-4)
@@ -100,11 +130,9 @@ def test_forms_are_apart_and_labels_lose_their_marks(study):
 
 def test_numbers_keep_seven_digits(study):
     """Means on the page are the library's as 32-bit numbers."""
-    from dpbench.measuring import measure_all
-
     data = page_data(study, Gallery(), "t")
-    shown = unpacked(data)(data["columns"]["mean"])
-    expected = np.concatenate([measure_all(part.results.errors).mean for part in studies(study)])
+    shown = unpacked(data)(data["losses"][0]["columns"]["mean"])
+    expected = np.concatenate([part.results.measured.mean for part in studies(study)])
     assert shown == pytest.approx(expected, rel=1e-6)
 
 

@@ -74,9 +74,9 @@ def test_signs_of_latex_and_markdown_are_escaped():
 
 
 def test_files_are_written_in_three_formats(tmp_path):
-    """One file a kind of table and format."""
+    """One file per kind of table and format."""
     written = tables(results(domains=("256",)), tmp_path).files
-    kinds = ("errors", "competitive", "regret", "datasets")
+    kinds = ("errors", "competitive", "risk", "baselines", "regret", "datasets")
     assert {path.name for path in written} == {f"table-{kind}.{end}" for kind in kinds for end in ("tex", "md", "csv")}
     assert all(path.read_text() for path in written)
 

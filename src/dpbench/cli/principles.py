@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dpbench.cli.arguments import add_verb
+from dpbench.cli.standards import add_standards, open_results
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -28,6 +29,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--audit", action="store_true", help="check the privacy of every algorithm of the catalogue")
     parser.add_argument("--measure", action="store_true", help="measure exchangeability instead of believing it")
     parser.add_argument("--json", action="store_true", help="write JSON")
+    add_standards(parser)
     parser.set_defaults(run=run_principles)
 
 
@@ -37,9 +39,8 @@ def run_principles(chosen: argparse.Namespace) -> int:
 
     from dpbench.errors import InvalidInput
     from dpbench.principles import judge
-    from dpbench.results import Results
 
-    results = Results.open(chosen.study)
+    results = open_results(chosen.study, chosen)
     if not len(results):
         raise InvalidInput(f"{chosen.study} is empty; run something first")
     measured = _measured(results) if chosen.measure else None

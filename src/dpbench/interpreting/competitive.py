@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.errors import InvalidInput, UnknownName
-from dpbench.interpreting.significance import (
-    blocked_p_values,
-    paired_p_values,
-    t_p_values,
-    tail_moments,
-    unpaired_p_value,
-    vector_moments,
-)
-from dpbench.measuring import Measurement, measure_all
+from dpbench.errors import InvalidInput
+from dpbench.interpreting.significance import SignificanceTest, find_test, unpaired_p_value
+from dpbench.measuring import Measurement
 from dpbench.results import Grid, Place, Results
 
 Floats = NDArray[np.float64]
-Test = Literal["unpaired", "paired", "blocked", "percentile"]
-TESTS = ("unpaired", "paired", "blocked", "percentile")
-"""See :mod:`dpbench.interpreting.significance`; the first three compare means."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +21,10 @@ class CompetitiveSets:
     """Who is competitive where; arrays are ``(places, labels)`` as in the grid."""
 
     grid: Grid
-    test: str
+    test: SignificanceTest
+    alpha: float
     score: Floats
-    """What is compared: the mean error, or its 95th percentile; NaN for who is not compared."""
+    """What is compared: the mean error, or a percentile of it; NaN for an algorithm that is not compared."""
     best: NDArray[np.int64]
     """``(places,)``: the column with the lowest score; -1 where nobody is compared."""
     p_values: Floats
@@ -56,8 +46,18 @@ class CompetitiveSets:
         row = self.grid.places.index(place)
         return {self.grid.labels[column]: why for (at, column), why in self.causes.items() if at == row}
 
+    @property
+    def compared(self) -> NDArray[np.int64]:
+        """How many algorithms are compared at each place, ``(places,)``."""
+        return np.asarray(np.isfinite(self.score).sum(axis=1))
+
+    def family(self, places: NDArray[np.int64] | None = None) -> str:
+        """Among how many algorithms, by which test and at which level, at some places (all of them)."""
+        numbers = self.compared if places is None else self.compared[places]
+        return family_words(numbers.tolist(), self.test.words, self.alpha)
+
     def counts(self, places: NDArray[np.int64] | None = None) -> dict[str, int]:
-        """On how many of some places (all of them) each algorithm is competitive: the paper's Table 3."""
+        """On how many of some places (all of them) each algorithm is competitive, as in the paper's Table 3."""
         rows = self.members if places is None else self.members[places]
         return dict(zip(self.grid.labels, rows.sum(axis=0).tolist(), strict=True))
 
@@ -67,32 +67,43 @@ class CompetitiveSets:
         return by_scale_html(self.grid, lambda places, column: str(int(self.members[places, column].sum())))
 
 
-def competitive_sets(results: Results, test: Test = "unpaired", alpha: float = 0.05) -> CompetitiveSets:
-    """Competitive sets of all places of some results.
+def family_words(compared: Iterable[int], test: str, alpha: float) -> str:
+    """The Bonferroni family in words: the same algorithms among others are tested at another level."""
+    numbers = sorted({number for number in compared if number > 1})
+    if not numbers:
+        return "nothing to compare with"
+    if len(numbers) == 1:
+        return f"among {numbers[0]} algorithms; {test}, level {alpha:g}/{numbers[0] - 1}"
+    return f"among n = {numbers[0]} to {numbers[-1]} algorithms; {test}, level {alpha:g}/(n - 1)"
 
-    ``unpaired`` is the paper's; ``paired`` and ``blocked`` use the common data vectors; ``percentile`` is for users
+
+def competitive_sets(
+    results: Results, test: str | SignificanceTest | None = None, alpha: float | None = None
+) -> CompetitiveSets:
+    """Competitive sets of all places of some results, by the test and at the level of their standards.
+
+    ``unpaired`` is the paper's test; ``paired`` and ``blocked`` use common data vectors; ``percentile`` is for users
     who avoid risk. Bonferroni over n - 1 comparisons does not pay for the choice of the rival, the luckiest of n: of
     n equal algorithms one is lost in 5 % (n = 2), 8 % (5) or 19 % (17) of places. An algorithm with a failed unit is
     not compared: it might have failed where it is bad.
     """
-    if test not in TESTS:
-        raise UnknownName.among("test", test, TESTS)
+    chosen = find_test(results.standards.test if test is None else test)
+    alpha = results.standards.alpha if alpha is None else alpha
     grid = results.grid
-    measured = measure_all(results.errors)
-    chosen = measured.percentile if test == "percentile" else measured.mean
-    score = grid.spread(np.where(results.whole, chosen, np.nan))
+    score = grid.spread(np.where(results.whole, chosen.score(results), np.nan))
     compared = np.isfinite(score)
     lowest = np.argmin(np.where(compared, score, np.inf), axis=1) if score.size else np.zeros(len(score), np.int64)
     best = np.where(compared.any(axis=1), lowest, -1)
-    p_values = _p_values(results, grid, best, test)
+    p_values = _p_values(results, grid, best, chosen)
     levels = alpha / np.maximum(compared.sum(axis=1) - 1, 1)
-    trials = grid.spread(measured.trials)
+    trials = grid.spread(results.measured.trials)
     is_best = np.arange(len(grid.labels))[None, :] == best[:, None]
     p_values = np.where(compared, np.where(is_best, 1.0, p_values), np.nan)
     undecided = compared & ((trials < 2) | np.isnan(p_values))
     with np.errstate(invalid="ignore"):
         members = compared & (p_values >= levels[:, None]) & ~np.asarray(undecided.any(axis=1))[:, None]
-    return CompetitiveSets(grid, test, score, best, p_values, levels, members, _causes(results, grid, compared))
+    causes = _causes(results, grid, compared)
+    return CompetitiveSets(grid, chosen, alpha, score, best, p_values, levels, members, causes)
 
 
 def competitive(measurements: Mapping[str, Measurement], alpha: float = 0.05) -> set[str]:
@@ -111,46 +122,14 @@ def competitive(measurements: Mapping[str, Measurement], alpha: float = 0.05) ->
     }
 
 
-def _p_values(results: Results, grid: Grid, best: NDArray[np.int64], test: str) -> Floats:
-    """P-values of every setting against the best of its place."""
+def _p_values(results: Results, grid: Grid, best: NDArray[np.int64], test: SignificanceTest) -> Floats:
+    """P-values of every setting against the best of its place; 1 for a setting that the test does not call worse."""
     own = grid.index
-    rival = np.take_along_axis(own, np.maximum(best, 0)[:, None], axis=1) if own.size else own
-    p_values = compare(results, own, rival, test)
-    if test == "percentile":  # the smooth estimate may order two the other way: then the other is not the worse one
-        smooth = _tails(results)[0]
-        p_values[smooth[own] < smooth[rival]] = 1.0
-    return p_values
-
-
-def compare(results: Results, one: NDArray[np.int64], other: NDArray[np.int64], test: str) -> Floats:
-    """P-values of settings against settings, by number; numbers broadcast, and NaN stands where one is -1."""
-    one, other = np.broadcast_arrays(one, other)
-    valid = (one >= 0) & (other >= 0)
-    p_values = np.full(one.shape, np.nan)
-    first, second = one[valid], other[valid]
-    if not len(first):
-        return p_values
-    if test in {"paired", "blocked"}:
-        mean, variance, freedom = vector_moments(results.errors)
-        if test == "paired":
-            p_values[valid] = paired_p_values(mean[first], mean[second])
-        else:
-            moments = (mean, variance, freedom)
-            p_values[valid] = blocked_p_values(*(part[at] for part in moments for at in (first, second)))
-        return p_values
-    if test == "percentile":
-        score, variance, freedom = _tails(results)
-    else:
-        measured = measure_all(results.errors)
-        score, variance, freedom = measured.mean, measured.independent_error**2, np.maximum(measured.trials - 1, 1)
-    p_values[valid] = t_p_values(
-        score[first] - score[second], [variance[first], variance[second]], [freedom[first], freedom[second]]
-    )
-    return p_values
-
-
-def _tails(results: Results) -> tuple[Floats, Floats, Floats]:
-    return tail_moments(results.errors.reshape(len(results), results.errors.shape[1] * results.errors.shape[2]))
+    if not own.size:
+        return np.full(own.shape, np.nan)
+    rival = np.take_along_axis(own, np.maximum(best, 0)[:, None], axis=1)
+    estimate = test.estimate(results)
+    return np.where(estimate[own] < estimate[rival], 1.0, test.p_values(results, own, rival))
 
 
 def _causes(results: Results, grid: Grid, compared: NDArray[np.bool_]) -> dict[tuple[int, int], str]:

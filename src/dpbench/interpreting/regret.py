@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.errors import UnknownName
-from dpbench.measuring import measure_all
 from dpbench.results import Place, Results
 from dpbench.results.display import Records
 
@@ -45,7 +44,7 @@ def regret(results: Results, by: Sequence[str] = (), resamples: int = 2000, seed
         if name not in Place._fields:
             raise UnknownName.among("part of a place", name, Place._fields)
     grid = results.grid
-    means = grid.spread(np.where(results.whole, measure_all(results.errors).mean, np.nan))
+    means = grid.spread(np.where(results.whole, results.measured.mean, np.nan))
     known = np.asarray(np.isfinite(means).any(axis=1))
     best = np.min(np.where(np.isfinite(means), means, np.inf), axis=1, initial=np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.interpreting import CompetitiveSets, competitive_sets
-from dpbench.measuring import Measurements, measure_all
+from dpbench.measuring import Measurements
 from dpbench.paper.reported import PLOTTED
 from dpbench.paper.verdict import Undecided
 from dpbench.results import Results
@@ -44,10 +44,10 @@ class Panel:
         """The datasets that the paper uses."""
         return TASKS[self.dimensions].datasets
 
-    @cached_property
+    @property
     def measured(self) -> Measurements:
         """What was measured of every setting."""
-        return measure_all(self.results.errors)
+        return self.results.measured
 
     @cached_property
     def _place(self) -> Mapping[tuple[str, str, int], int]:
@@ -107,9 +107,9 @@ class Panel:
             self.table(scale, chosen)
         return self.results.where(algorithm=list(chosen), scale=at, dataset=list(self.wanted))
 
-    def competitive(self, scale: int, algorithms: Iterable[str] = (), test: str = "unpaired") -> CompetitiveSets:
-        """Competitive sets on all of the paper's datasets at one scale."""
-        return competitive_sets(self.part([scale], algorithms), test)  # type: ignore[arg-type]
+    def competitive(self, scale: int, algorithms: Iterable[str] = (), test: str | None = None) -> CompetitiveSets:
+        """Competitive sets on all of the paper's datasets at one scale, among the algorithms of Figure 1."""
+        return competitive_sets(self.part([scale], algorithms), test)
 
     def counts(self, sets: CompetitiveSets) -> dict[str, int]:
         """On how many datasets each algorithm is competitive, under the paper's names."""

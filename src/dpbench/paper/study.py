@@ -76,15 +76,19 @@ class Study:
 
     @classmethod
     def of(cls, results: Results) -> Study:
-        """Sort settings into the paper's, private ones, and those of the small suites."""
-        parts = sort_settings(results)
+        """Sort settings into the paper's, private ones, and those of the small suites.
+
+        All are read by the paper's standards, whatever the standards of the results are: these parts are set beside
+        what the paper says.
+        """
+        parts = sort_settings(results.read_by(Standards()))
         extras = parts["extras"]
         return cls(Part("published", parts["published"], extras), Part("private", parts["private"], extras))
 
     @classmethod
     def from_stores(cls, paths: Iterable[str | PathLike[str]]) -> Study:
         """A study from stores or summary files; all of them together, by the paper's standards."""
-        return cls.of(_joined([Results.open(path, **PAPER_STANDARDS) for path in paths]))
+        return cls.of(joined([Results.open(path, **PAPER_STANDARDS) for path in paths]))
 
     @classmethod
     def shipped(cls) -> Study:
@@ -105,7 +109,8 @@ def shipped_file(name: str) -> Path:
     return Path(str(files("dpbench.paper").joinpath("data", f"{name}.parquet")))
 
 
-def _joined(parts: list[Results]) -> Results:
+def joined(parts: list[Results]) -> Results:
+    """Several results as one, by the standards of the first."""
     if not parts:
         raise InvalidStore(NOTHING)
     whole = parts[0]
@@ -138,7 +143,7 @@ def pack(stores: Iterable[str | PathLike[str]], folder: str | PathLike[str]) -> 
     for name in FILES:
         own = [results for part in parts if (results := part[name]) is not None]
         if own:
-            whole = _joined(own)
+            whole = joined(own)
             whole.write(Path(folder) / f"{name}.parquet", losses=False)
             written[name] = len(whole)
     return written

@@ -6,7 +6,6 @@ import numpy as np
 
 from dpbench import algorithms
 from dpbench.domain import Domain
-from dpbench.measuring import measure_all
 from dpbench.paper.findings_practice import BIASED, best_columns, shares
 from dpbench.paper.panel import TASKS
 from dpbench.paper.reported import PLOTTED, expected_errors
@@ -117,7 +116,7 @@ def mwem_at_original_scales(part: Part) -> Answer:
     if MWEM wins most below it and loses most above it, and on the large datasets of the study where it struggled.
     """
     results = part.suite("original")
-    means = measure_all(results.errors).mean
+    means = results.measured.mean
     places: dict[tuple[str, int, float], dict[str, float]] = {}
     for number, setting in enumerate(results):
         place = (setting.dataset, setting.scale, setting.epsilon)

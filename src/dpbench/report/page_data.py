@@ -1,26 +1,29 @@
-"""Results as the numbers behind the page: one row a setting, names once, interpretations ready made."""
+"""Results as the numbers behind the page: one row per setting, names once, interpretations ready made."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain
-from dpbench.interpreting import competitive_sets, regret
-from dpbench.measuring import measure_all
+from dpbench.interpreting import PER_QUERY, competitive_sets, find_test, regret
 from dpbench.report.cards import Example, Gallery
 from dpbench.report.packing import Block
 from dpbench.results import Results
+from dpbench.results.short_labels import short_labels
+from dpbench.standards import Standards
 
 FORMS = ("published", "private")
 TABLE = ("task", "workload", "domain", "epsilon", "seed")
 """What stays the same within one table; see :attr:`Place.group`."""
 NAMED = ("form", *TABLE, "dataset", "scale", "algorithm")
 """Columns that the page stores as numbers of names."""
+SUMMARISED = {"L1": "l1", "Linf": "linf"}
+"""Losses of which every setting keeps the mean and the 95th percentile, with the beginning of their columns."""
 
 
 @dataclass(frozen=True)
@@ -44,35 +47,27 @@ def studies(results: Results) -> list[Study]:
     return found
 
 
-def short_labels(results: Results) -> NDArray[Any]:
-    """Labels without the marks of their form; in full where two would be the same."""
-    short = {label: re.sub(r" \[[^\]]*\]$", "", label) for label in dict.fromkeys(results.labels.tolist())}
-    number: dict[str, int] = {}
-    for name in short.values():
-        number[name] = number.get(name, 0) + 1
-    return np.array([short[each] if number[short[each]] == 1 else each for each in results.labels], dtype=object)
-
-
-def page_data(results: Results, gallery: Gallery, title: str) -> dict[str, Any]:
-    """Everything that the page shows, ready for JSON."""
+def page_data(
+    results: Results, gallery: Gallery, title: str, comparison: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Everything that the page shows, ready for JSON; ``comparison`` is that of a newcomer, with its rivals."""
     parts = studies(results)
     block = Block()
     names = _names(parts)
     columns = {
         name: block.add(np.concatenate([_numbers(part, name, names[name]) for part in parts]), "u2") for name in NAMED
     }
-    measured = [_measured(part) for part in parts]
-    for name in measured[0]:
-        columns[name] = block.add(np.concatenate([each[name] for each in measured]), "f4")
-    columns["member"] = block.add(np.concatenate([_members(part) for part in parts]), "u1")
+    columns |= _packed(block, [_facts(part) for part in parts])
     return {
         "title": title,
+        "standards": _standards(results.standards),
+        "losses": [*_losses(parts, names, block), *_summarised(parts, results, block)],
+        "comparison": comparison,
         "names": names,
         "columns": columns,
         "dimensions": [Domain.of(each).ndim for each in names["domain"]],
         "sizes": [Domain.of(each).size for each in names["domain"]],
         "algorithmOf": _owners(parts, names["algorithm"]),
-        "regret": [line for part in parts for line in _regret(part, names)],
         "privacy": [_privacy(part) for part in parts],
         "origin": results.metadata.get("origin", {}),
         "cards": [asdict(card) for card in gallery.algorithms],
@@ -101,40 +96,112 @@ def _numbers(part: Study, name: str, names: list[Any]) -> NDArray[np.int64]:
     return np.array([place[value] for value in (own.get(name, part.results.columns.get(name))).tolist()])  # type: ignore[union-attr]
 
 
-def _measured(part: Study) -> dict[str, NDArray[np.float64]]:
-    """Numbers of every setting; NaN where a unit failed, so that nobody is shown by the easy half of their runs."""
-    measured = measure_all(part.results.errors)
-    there = np.where(part.results.whole, 1.0, np.nan)
+def _packed(block: Block, parts: list[dict[str, NDArray[np.float64]]], kind: str = "f4") -> dict[str, list[Any]]:
+    """Columns of all parts, one after the other, in the block."""
+    return {name: block.add(np.concatenate([each[name] for each in parts]), kind) for name in parts[0]}
+
+
+def _facts(part: Study) -> dict[str, NDArray[np.float64]]:
+    """What is known of every setting whatever the loss."""
+    columns, trials = part.results.columns, part.results.measured.trials
+    there = _there(part.results)
+    return {
+        "bias": there * columns["squared_bias"],
+        "variance": there * columns["variance"],
+        "trials": trials.astype(np.float64),
+        "seconds": columns["seconds"] / np.maximum(trials, 1),
+        "failed": columns["failed"].astype(np.float64),
+        "queries": columns["queries"].astype(np.float64),
+    }
+
+
+def _there(results: Results) -> NDArray[np.float64]:
+    """1, or NaN where a unit failed, so that no algorithm is shown by the easy half of its runs."""
+    return np.where(results.whole, 1.0, np.nan)
+
+
+def _standards(standards: Standards) -> dict[str, Any]:
+    """How the results are read, with the words of captions."""
+    tests = {measure: find_test(name) for measure, name in _tests(standards).items()}
+    return {
+        "measure": find_test(standards.test).compares,
+        "percentile": standards.percentile_words,
+        "alpha": standards.alpha,
+        "baselines": list(standards.baselines),
+        "tests": {measure: {"name": test.name, "words": test.words} for measure, test in tests.items()},
+    }
+
+
+def _tests(standards: Standards) -> dict[str, str]:
+    """The test of each measure that the page can show: that of the standards, and one for the other measure."""
+    tests = {"mean": "unpaired", "percentile": "percentile"}
+    return tests | {find_test(standards.test).compares: standards.test}
+
+
+def _losses(parts: list[Study], names: dict[str, list[Any]], block: Block) -> list[dict[str, Any]]:
+    """Every loss with errors of single trials, that of the standards first: measures, competitive sets, regret."""
+    first = parts[0].results
+    found = []
+    for label in (first.standards.loss, *first.losses):
+        read = [
+            replace(part, results=part.results.read_by(replace(part.results.standards, loss=label))) for part in parts
+        ]
+        columns = _packed(block, [_measured(part.results) for part in read])
+        columns |= _packed(block, [{"member": _members(part.results)} for part in read], "u1")
+        lines = [line for part in read for line in _regret(part, names)]
+        found.append(_loss(label) | {"columns": columns, "regret": lines})
+    return found
+
+
+def _summarised(parts: list[Study], results: Results, block: Block) -> list[dict[str, Any]]:
+    """Losses of which only means, and 95th percentiles, were kept: neither competitive sets nor regret."""
+    found = []
+    for label, prefix in SUMMARISED.items():
+        if label not in (results.standards.loss, *results.losses):
+            ends = {"mean": "mean"} | ({"percentile": "p95"} if results.standards.percentile == 95 else {})
+            numbers = [
+                {name: _there(part.results) * part.results.columns[f"{prefix}_{end}"] for name, end in ends.items()}
+                for part in parts
+            ]
+            found.append(_loss(label) | {"columns": _packed(block, numbers), "regret": None})
+    return found
+
+
+def _loss(label: str) -> dict[str, Any]:
+    per_query = PER_QUERY.get(label)
+    words = Standards(loss=label)
+    return {
+        "label": label,
+        "words": words.loss_words,
+        "error": words.error_words,
+        "perQuery": per_query and asdict(per_query),
+    }
+
+
+def _measured(results: Results) -> dict[str, NDArray[np.float64]]:
+    """Measures of every setting by the loss of the standards."""
+    measured = results.measured
     numbers = {
         "mean": measured.mean,
-        "p95": measured.percentile,
-        "p95low": measured.percentile_low,
-        "p95high": measured.percentile_high,
+        "percentile": measured.percentile,
+        "low": measured.percentile_low,
+        "high": measured.percentile_high,
         "deviation": measured.deviation,
         "error": measured.standard_error,
-        "bias": part.results.columns["squared_bias"],
-        "variance": part.results.columns["variance"],
-        **{name: part.results.columns[name] for name in ("l1_mean", "l1_p95", "linf_mean", "linf_p95")},
     }
-    shown = {name: there * values for name, values in numbers.items()}
-    return shown | {
-        "trials": measured.trials.astype(np.float64),
-        "seconds": part.results.columns["seconds"] / np.maximum(measured.trials, 1),
-        "failed": part.results.columns["failed"].astype(np.float64),
-        "queries": part.results.columns["queries"].astype(np.float64),
-    }
+    return {name: _there(results) * values for name, values in numbers.items()}
 
 
-def _members(part: Study) -> NDArray[np.int64]:
-    """Bits: 1 competitive by mean, 2 lowest mean, 4 competitive by 95th percentile, 8 lowest percentile."""
-    bits = np.zeros(len(part.results), dtype=np.int64)
-    for shift, test in ((0, "unpaired"), (2, "percentile")):
-        sets = competitive_sets(part.results, test)  # type: ignore[arg-type]
+def _members(results: Results) -> NDArray[np.float64]:
+    """Bits: 1 competitive by mean, 2 lowest mean, 4 competitive by percentile, 8 lowest percentile."""
+    bits = np.zeros(len(results), dtype=np.int64)
+    for shift, test in zip((0, 2), _tests(results.standards).values(), strict=True):
+        sets = competitive_sets(results, test)
         rows, columns = np.nonzero(sets.members)
         bits[sets.grid.index[rows, columns]] |= 1 << shift
         known = np.flatnonzero(sets.best >= 0)
         bits[sets.grid.index[known, sets.best[known]]] |= 2 << shift
-    return bits
+    return bits.astype(np.float64)
 
 
 def _owners(parts: list[Study], names: list[str]) -> list[str]:

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, InvalidStore, Unsupported
-from dpbench.interpreting import BASELINES, competitive_sets
-from dpbench.measuring import measure_all
+from dpbench.interpreting import competitive_sets
 from dpbench.report.page_data import Study, studies
 from dpbench.report.table import power_of_ten
 from dpbench.results import Results
@@ -31,6 +30,8 @@ PANELS_ACROSS = 3
 LONGEST = 24
 """Letters of a name that a figure has room for."""
 MARKERS = "osv^D<>Pp*hX8d"
+LINES = ("--", ":", "-.")
+"""Of the baselines, in their order."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7a5b", "#7a6fd0", "#999933", "#a8325e")
 Floats = NDArray[np.float64]
 
@@ -134,7 +135,7 @@ def _narrowed(study: Study, axes: int, chosen: dict[str, Any]) -> Study:
 
 
 def _means(study: Study) -> Floats:
-    return np.where(study.results.whole, measure_all(study.results.errors).mean, np.nan)
+    return np.where(study.results.whole, study.results.measured.mean, np.nan)
 
 
 def _title(study: Study) -> str:
@@ -146,7 +147,7 @@ def _by_scale(study: Study, figure: str, overlay: Overlay) -> Any:
     """Figure 1: a dot for each dataset, a diamond for their mean, baselines as lines."""
     from matplotlib.figure import Figure
 
-    means, columns = _means(study), study.results.columns
+    means, columns, baselines = _means(study), study.results.columns, study.results.standards.baselines
     scales = sorted(set(columns["scale"].tolist()))
     names = sorted(set(study.names.tolist()), key=str.casefold)
     columns_of_panels = min(len(scales), PANELS_ACROSS)
@@ -162,14 +163,9 @@ def _by_scale(study: Study, figure: str, overlay: Overlay) -> Any:
             values = values[np.isfinite(values)]
             if not len(values):
                 continue
-            if name in BASELINES:
-                panel.axhline(
-                    values.mean(),
-                    color="#888888",
-                    linewidth=0.8,
-                    linestyle="--" if name == "Identity" else ":",
-                    zorder=0,
-                )
+            if name in baselines:
+                line = LINES[baselines.index(name) % len(LINES)]
+                panel.axhline(values.mean(), color="#888888", linewidth=0.8, linestyle=line, zorder=0)
             panel.plot(np.full(len(values), place), values, ".", color="black", markersize=3.5, alpha=0.7)
             panel.plot([place], [values.mean()], "D", color="white", markeredgecolor="black", markersize=5)
             panel.plot(
@@ -177,13 +173,13 @@ def _by_scale(study: Study, figure: str, overlay: Overlay) -> Any:
             )
         panel.set(yscale="log", title=f"scale {_scale(scale)}", xlim=(-0.7, len(names) - 0.3))
         panel.set_xticks(range(len(names)), [_verbatim(name) for name in names], rotation=90)
-    drawn.supylabel("scaled error", fontsize=8)
+    drawn.supylabel(_error(study), fontsize=8)
     drawn.suptitle(_title(study) + ("; orange: the authors' plot" if overlay.values else ""))
     return drawn
 
 
 def _by_dataset(study: Study, figure: str, scale: int, overlay: Overlay) -> Any:
-    """Figures 2a and 2b: baselines, Hb and whoever is competitive on some dataset at this scale."""
+    """Figures 2a and 2b: baselines, Hb and every algorithm that is competitive on some dataset at this scale."""
     from matplotlib.figure import Figure
 
     scales = sorted(set(study.results.columns["scale"].tolist()))
@@ -191,13 +187,13 @@ def _by_dataset(study: Study, figure: str, scale: int, overlay: Overlay) -> Any:
     here = _narrowed(study, Domain.of(study.results[0].domain).ndim, {"scale": scale})
     means, sets = _means(here), competitive_sets(here.results)
     short = dict(zip(here.results.labels.tolist(), here.names.tolist(), strict=True))
-    shown = {short[label] for label, wins in sets.counts().items() if wins} | {*BASELINES, "Hb"}
+    shown = {short[label] for label, wins in sets.counts().items() if wins} | {*here.results.standards.baselines, "Hb"}
     names = [name for name in sorted(set(here.names.tolist()), key=str.casefold) if name in shown]
     datasets = sorted(set(here.results.columns["dataset"].tolist()))
     drawn = Figure(figsize=(max(4.0, 0.32 * len(datasets) + 2), 3.2), layout="constrained")
     panel = drawn.subplots()
     for place, name in enumerate(names):
-        look = _look(name, place)
+        look = _look(here, name, place)
         at = {
             dataset: means[(here.names == name) & (here.results.columns["dataset"] == dataset)] for dataset in datasets
         }
@@ -209,7 +205,7 @@ def _by_dataset(study: Study, figure: str, scale: int, overlay: Overlay) -> Any:
         panel.plot(range(len(datasets)), theirs, linestyle="none", markersize=8, fillstyle="none", **look)
     panel.set(
         yscale="log",
-        ylabel="scaled error",
+        ylabel=_error(here),
         title=f"scale {_scale(scale)}: {_title(here)}" + ("; hollow: the authors' plot" if overlay.values else ""),
     )
     panel.set_xticks(range(len(datasets)), [_verbatim(name) for name in datasets], rotation=90)
@@ -244,20 +240,25 @@ def _by_domain(study: Study) -> Any:
                 [float(each[0]) if len(each) else np.nan for each in line],
                 markersize=3.5,
                 linewidth=1,
-                linestyle="-" if name not in BASELINES and place < len(COLOURS) else "--",
+                linestyle="-" if name not in part.results.standards.baselines and place < len(COLOURS) else "--",
                 label=_verbatim(name),
-                **_look(name, place),
+                **_look(part, name, place),
             )
         panel.set(yscale="log", title=f"{_verbatim(dataset)}, scale {_scale(scale)}")
         panel.set_xticks(range(len(domains)), domains, rotation=45)
-    panels[0].set_ylabel("scaled error")
+    panels[0].set_ylabel(_error(part))
     panels[-1].legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=7)
     return drawn
 
 
-def _look(name: str, place: int) -> dict[str, Any]:
+def _error(study: Study) -> str:
+    """What the axis of errors shows."""
+    return f"mean {study.results.standards.error_words}".replace("$", r"\$")
+
+
+def _look(study: Study, name: str, place: int) -> dict[str, Any]:
     """Marker and colour of an algorithm; baselines are grey."""
-    colour = "#777777" if name in BASELINES else COLOURS[place % len(COLOURS)]
+    colour = "#777777" if name in study.results.standards.baselines else COLOURS[place % len(COLOURS)]
     return {"marker": MARKERS[place % len(MARKERS)], "color": colour}
 
 

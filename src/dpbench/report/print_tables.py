@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from dpbench.errors import InvalidStore
-from dpbench.interpreting import competitive_sets, error_cells, regret
+from dpbench.interpreting import Baseline, baselines, competitive_sets, error_cells, regret
 from dpbench.interpreting.errors_table import scales_of
-from dpbench.measuring import measure_all
 from dpbench.report.page_data import TABLE, Study, studies
 from dpbench.report.table import LATEX_PACKAGES, Cell, Table
 from dpbench.results import Results
@@ -44,7 +43,7 @@ class Tables:
         return "\n".join(table.markdown() for table in self.tables)
 
     def csv(self) -> str:
-        """All numbers, one row a cell."""
+        """All numbers, one row per cell."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["table", "caption", "row", "column", "value", "deviation", "bold"])
@@ -63,7 +62,10 @@ class Tables:
 
 
 def tables(results: Results, out: str | PathLike[str] | None = None) -> Tables:
-    """Errors by scale and by dataset, competitive sets, regret; in a folder, if given, as .tex, .md and .csv."""
+    """Every kind of table, by the standards of the results; in a folder, if given, as .tex, .md and .csv.
+
+    Errors by scale and by dataset, competitive sets by mean and by percentile, ratios to the baselines, regret.
+    """
     found = tuple(table for study in studies(results) for make in MAKERS for table in make(study))
     if out is None:
         return Tables(found)
@@ -111,13 +113,13 @@ def _errors(study: Study) -> Iterable[Table]:
             )
             for label in names
         )
-        words = "Scaled error (deviation of a trial), mean over datasets; bold: competitive on at least half."
-        yield Table("errors", f"{words} {_where(study, group)}", _scales(scales), rows)
+        words = f"{_error(study)} (deviation of a trial), mean over datasets; bold: competitive on at least half"
+        yield Table("errors", f"{words} ({sets.family(places)}). {_where(study, group)}", _scales(scales), rows)
 
 
 def _datasets(study: Study) -> Iterable[Table]:
     """Every dataset by itself, a table for each scale; bold: competitive."""
-    sets, measured = competitive_sets(study.results), measure_all(study.results.errors)
+    sets, measured = competitive_sets(study.results), study.results.measured
     short = _short(study)
     for group, scale, places in scales_of(sets.grid):
         used = [column for column in range(len(sets.grid.labels)) if (sets.grid.index[places, column] >= 0).any()]
@@ -131,14 +133,23 @@ def _datasets(study: Study) -> Iterable[Table]:
                 for number, column in zip(numbers, used, strict=True)
             )
             rows.append((sets.grid.places[place].dataset, cells))
-        words = f"Scaled error (deviation of a trial) by dataset at scale {scale:g}; bold: competitive."
-        words = f"{words} {_where(study, group)}"
+        words = f"{_error(study)} (deviation of a trial) by dataset at scale {scale:g}; bold: competitive"
+        words = f"{words} ({sets.family(places)}). {_where(study, group)}"
         yield Table("datasets", words, tuple(short[sets.grid.labels[column]] for column in used), tuple(rows))
 
 
 def _competitive(study: Study) -> Iterable[Table]:
-    """The paper's Table 3."""
-    sets = competitive_sets(study.results)
+    """As the paper's Table 3, among all algorithms of these results; the paper's is among those of its Figure 1."""
+    return _counted(study, "competitive", study.results.standards.test)
+
+
+def _risk(study: Study) -> Iterable[Table]:
+    """The same by the percentile of the standards."""
+    return _counted(study, "risk", "percentile")
+
+
+def _counted(study: Study, kind: str, test: str) -> Iterable[Table]:
+    sets = competitive_sets(study.results, test)
     short = _short(study)
     for group, places in sets.grid.groups().items():
         at = sets.grid.column("scale")[places]
@@ -152,8 +163,25 @@ def _competitive(study: Study) -> Iterable[Table]:
             (short[name], tuple(Cell(each[name], whole=True) if each[name] else None for each in counts))
             for name in ever
         )
-        words = f"Number of datasets on which an algorithm is competitive. {_where(study, group)}"
-        yield Table("competitive", words, _scales(scales), rows)
+        by = sets.test.measure_words(study.results.standards)
+        words = f"Number of datasets on which an algorithm is competitive by {by}"
+        yield Table(kind, f"{words} ({sets.family(places)}). {_where(study, group)}", _scales(scales), rows)
+
+
+def _baselines(study: Study) -> Iterable[Table]:
+    """Error over that of each baseline, a table for each; bold: beats it."""
+    short, standards = _short(study), study.results.standards
+    found: dict[tuple[object, ...], list[Baseline]] = {}
+    for each in baselines(study.results):
+        key = (each.task, each.workload, each.domain, each.epsilon, each.seed, each.baseline)
+        found.setdefault(key, []).append(each)
+    for (*group, baseline), lines in found.items():
+        scales = sorted({each.scale for each in lines})
+        cells = {(each.algorithm, each.scale): Cell(each.ratio, bold=each.beats) for each in lines}
+        names = dict.fromkeys(each.algorithm for each in lines)
+        rows = tuple((short[name], tuple(cells.get((name, scale)) for scale in scales)) for name in names)
+        words = f"Mean {standards.error_words} over datasets, over that of {short[str(baseline)]}; bold: below 1."
+        yield Table("baselines", f"{words} {_where(study, tuple(group))}", _scales(scales), rows)
 
 
 def _regret(study: Study) -> Iterable[Table]:
@@ -171,17 +199,31 @@ def _regret(study: Study) -> Iterable[Table]:
         group = tuple(value for _, value in where)
         yield Table(
             "regret",
-            f"Regret with its 95 % interval over datasets. {_where(study, group)}",
+            f"Regret by mean {study.results.standards.error_words} with its 95 % interval over datasets. "
+            + _where(study, group),
             ("regret", "low", "high"),
             rows,
         )
 
 
-MAKERS: tuple[Callable[[Study], Iterable[Table]], ...] = (_errors, _competitive, _regret, _datasets)
+MAKERS: tuple[Callable[[Study], Iterable[Table]], ...] = (
+    _errors,
+    _competitive,
+    _risk,
+    _baselines,
+    _regret,
+    _datasets,
+)
 
 
 def _short(study: Study) -> dict[str, str]:
     return dict(zip(study.results.labels.tolist(), study.names.tolist(), strict=True))
+
+
+def _error(study: Study) -> str:
+    """What an error is, at the beginning of a caption."""
+    words = study.results.standards.error_words
+    return words[0].upper() + words[1:]
 
 
 def _where(study: Study, group: tuple[object, ...]) -> str:

@@ -22,6 +22,8 @@ class SummaryTable:
     """Mean error over datasets, by algorithm and scale."""
     wins: dict[tuple[str, int], int] = field(default_factory=dict)
     """On how many datasets the algorithm is competitive."""
+    family: str = ""
+    """Among how many algorithms, by which test, at which level."""
 
 
 def summary_tables(results: Results) -> list[SummaryTable]:
@@ -37,6 +39,7 @@ def summary_tables(results: Results) -> list[SummaryTable]:
             title=f"{workload} on {domain}, epsilon {epsilon:g}" + (f", seed {seed}" if several_seeds else ""),
             datasets=sorted({grid.places[place].dataset for place in places}),
             scales=np.unique(scales[places]).tolist(),
+            family=sets.family(places),
         )
         for scale in tables[group].scales:
             counts = sets.counts(places[scales[places] == scale])

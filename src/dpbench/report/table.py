@@ -27,7 +27,7 @@ class Table:
     """One table: what it is, names of columns and rows, numbers."""
 
     name: str
-    """What kind of table: errors, competitive, regret or datasets."""
+    """What kind of table: errors, competitive, risk, baselines, regret or datasets."""
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
@@ -76,28 +76,39 @@ class Table:
         )
 
 
+SMALL = 0.1
+"""A ratio below this is written with a power of ten, so that two digits of it are seen."""
+
+
 def _plain_cell(cell: Cell | None) -> str:
     if cell is None:
         return "-"
     if cell.whole:
         return str(int(cell.value))
-    around = "" if cell.around is None or not np.isfinite(cell.around) else f" ({cell.around:.1e})"
-    return (f"{cell.value:.2e}" if cell.around is not None else f"{cell.value:.2f}") + around
+    if cell.around is None:
+        return f"{cell.value:.2f}" if cell.value >= SMALL else f"{cell.value:.1e}"
+    return f"{cell.value:.2e}" + (f" ({cell.around:.1e})" if np.isfinite(cell.around) else "")
 
 
 def _latex_cell(cell: Cell | None) -> str:
     """Mean and deviation with one common power of ten; bold through boldmath, which reaches digits."""
     if cell is None:
         return "--"
-    if cell.whole:
-        text = str(int(cell.value))
-    elif cell.around is None or not cell.value > 0:
-        text = f"{cell.value:.2f}"
-    else:
-        exponent = int(np.floor(np.log10(cell.value)))
-        around = f" \\pm {cell.around / 10.0**exponent:.2f}" if np.isfinite(cell.around) else ""
-        text = f"({cell.value / 10.0**exponent:.2f}{around}) \\cdot 10^{{{exponent}}}"
+    text = _latex_number(cell)
     return rf"\boldmath${text}$" if cell.bold else f"${text}$"
+
+
+def _latex_number(cell: Cell) -> str:
+    if cell.whole:
+        return str(int(cell.value))
+    if not cell.value > 0 or (cell.around is None and cell.value >= SMALL):
+        return f"{cell.value:.2f}"
+    exponent = int(np.floor(np.log10(cell.value)))
+    digits = cell.value / 10.0**exponent
+    if cell.around is None:
+        return f"{digits:.1f} \\cdot 10^{{{exponent}}}"
+    around = f" \\pm {cell.around / 10.0**exponent:.2f}" if np.isfinite(cell.around) else ""
+    return f"({digits:.2f}{around}) \\cdot 10^{{{exponent}}}"
 
 
 LATEX_PACKAGES = "% needs \\usepackage{booktabs,graphicx}\n"

@@ -6,10 +6,12 @@ import html
 import json
 import re
 from base64 import b64encode
+from collections.abc import Mapping
 from hashlib import sha256
 from importlib import resources
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from dpbench.errors import InvalidInput, InvalidStore
 from dpbench.report.cards import Gallery
@@ -27,21 +29,26 @@ def page(
     *,
     gallery: Gallery | None = None,
     title: str = "DPBench",
+    comparison: Mapping[str, Any] | None = None,
 ) -> Path:
-    """Write the page into a folder, which is made if need be; the path of the page."""
+    """Write the page into a folder, which is made if need be; the path of the page.
+
+    It opens on the loss, the percentile, the baselines and the test of the results' standards. ``comparison`` has what
+    :func:`dpbench.report.comparison.for_page` makes of a newcomer's comparison with its rivals.
+    """
     if not len(results):
         raise InvalidInput("there are no results to show; run something first, for example `dpbench run demo`")
     path = Path(out) / NAME
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, page_text(results, gallery or Gallery(), title).encode())
+        write_whole(path, page_text(results, gallery or Gallery(), title, comparison).encode())
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InvalidStore(f"cannot write {path}: {reason}; give a folder that can be written to") from None
     return path
 
 
-def page_text(results: Results, gallery: Gallery, title: str) -> str:
+def page_text(results: Results, gallery: Gallery, title: str, comparison: Mapping[str, Any] | None = None) -> str:
     """The page as text."""
     style = _file("page.css")
     script = '"use strict";\n(() => {\n' + "\n".join(_file(name) for name in SCRIPTS) + "\n})();\n"
@@ -50,7 +57,7 @@ def page_text(results: Results, gallery: Gallery, title: str) -> str:
         "TITLE": html.escape(title),
         "STYLE": style,
         "SCRIPT": script,
-        "DATA": embedded(page_data(results, gallery, title)),
+        "DATA": embedded(page_data(results, gallery, title, comparison)),
     }
     return re.sub(r"{{([A-Z]+)}}", lambda mark: parts[mark[1]], _file("page.html"))  # once: parts may hold such marks
 

@@ -2,12 +2,12 @@
 
 const KINDS = { f4: Float32Array, f8: Float64Array, u1: Uint8Array, u2: Uint16Array };
 const FORM_WORDS = { published: "as the paper did", private: "private end to end" };
-const LOSS_WORDS = { l2: "L2 (the paper's)", l1: "L1", linf: "L-infinity" };
+const MEASURES = ["mean", "percentile"];
 const FACETS = ["form", "dimensions", "workload", "domain", "epsilon", "task", "seed"];
 const PREFERRED = { domain: ["4096", "128x128"], epsilon: [0.1] };
 
 let data = null;   // what the page was made with
-let column = null; // typed arrays, one number a setting
+let column = null; // typed arrays, one number per setting; those of a loss are in data.losses
 let state = {};    // what the address says
 let view = {};     // the same with every choice made
 
@@ -18,9 +18,10 @@ async function readData() {
   const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   const buffer = await new Response(plain).arrayBuffer();
   data.array = ([kind, place, length]) => new KINDS[kind](buffer, place, length);
-  column = Object.fromEntries(Object.entries(data.columns).map(([name, place]) => [name, data.array(place)]));
+  const arrays = (places) => Object.fromEntries(Object.entries(places).map(([name, place]) => [name, data.array(place)]));
+  column = arrays(data.columns);
+  for (const loss of data.losses) loss.column = arrays(loss.columns);
   column.dimensions = Uint8Array.from(column.domain, (domain) => data.dimensions[domain]);
-  data.losses = ["l2", "l1", "linf"];
   data.cardOf = new Map(data.cards.map((card) => [card.name, card]));
   data.ranks = ranks();
 }
@@ -28,7 +29,8 @@ async function readData() {
 /** Algorithms by how often they are competitive: the first ones get the colours that are easiest to tell apart. */
 function ranks() {
   const wins = new Array(data.names.algorithm.length).fill(0);
-  for (let i = 0; i < column.member.length; i++) wins[column.algorithm[i]] += column.member[i] & 1;
+  const [{ column: { member } }] = data.losses;
+  for (let i = 0; i < member.length; i++) wins[column.algorithm[i]] += member[i] & 1;
   const order = wins.map((_, who) => who).sort((a, b) => isBaseline(a) - isBaseline(b) || wins[b] - wins[a]);
   const rank = [];
   order.forEach((who, place) => { rank[who] = place; });
@@ -37,7 +39,8 @@ function ranks() {
 
 const nameOf = (facet, number) => (facet === "dimensions" ? number : data.names[facet][number]);
 const algorithmName = (who) => data.names.algorithm[who];
-const isBaseline = (who) => ["Identity", "Uniform"].includes(data.algorithmOf[who]);
+const baselineRank = (who) => data.standards.baselines.findIndex((name) => name === data.algorithmOf[who] || name === algorithmName(who));
+const isBaseline = (who) => baselineRank(who) >= 0;
 
 /** baseline, independent, dependent, or other: an algorithm that no catalogue holds. */
 function kindOf(who) {
@@ -54,7 +57,7 @@ function matching(chosen, except = []) {
   const rows = [];
   const arrays = wanted.map(([name]) => column[name]);
   const values = wanted.map(([, value]) => value);
-  for (let i = 0; i < column.mean.length; i++) if (arrays.every((array, k) => array[i] === values[k])) rows.push(i);
+  for (let i = 0; i < column.algorithm.length; i++) if (arrays.every((array, k) => array[i] === values[k])) rows.push(i);
   return rows;
 }
 
@@ -83,18 +86,21 @@ function resolve() {
   const paper = chosen.dimensions === 1 ? 1e3 : 1e4;
   const asked = options.scale.find((number) => String(nameOf("scale", number)) === state.scale);
   const scale = asked ?? options.scale.find((number) => nameOf("scale", number) === paper) ?? options.scale[0];
+  const loss = data.losses.find((each) => each.label === state.loss) ?? data.losses[0];
+  const offered = MEASURES.filter((each) => loss.column[each]);
   view = {
-    chosen, options, rows: kept, dataset, scale,
-    measure: state.measure === "p95" ? "p95" : "mean",
-    loss: data.losses.includes(state.loss) ? state.loss : "l2",
+    chosen, options, rows: kept, dataset, scale, loss, offered,
+    measure: [state.measure, data.standards.measure].find((each) => offered.includes(each)) ?? "mean",
     marked: new Set((state.mark || "").split("|").filter(Boolean)),
   };
-  view.value = column[view.loss === "l2" ? view.measure : `${view.loss}_${view.measure}`];
+  view.value = loss.column[view.measure];
   view.bits = view.measure === "mean" ? { member: 1, best: 2 } : { member: 4, best: 8 };
 }
 
-const competitive = (i) => view.loss === "l2" && (column.member[i] & view.bits.member) !== 0;
-const isBest = (i) => view.loss === "l2" && (column.member[i] & view.bits.best) !== 0;
+/** Whether single trials were kept by the chosen loss: without them nothing can be tested. */
+const tested = () => view.loss.column.member !== undefined;
+const competitive = (i) => tested() && (view.loss.column.member[i] & view.bits.member) !== 0;
+const isBest = (i) => tested() && (view.loss.column.member[i] & view.bits.best) !== 0;
 
 function readAddress() {
   state = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));

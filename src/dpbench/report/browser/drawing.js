@@ -54,7 +54,7 @@ function textWidth(text, size = 12) {
 }
 
 const colourOf = (who) => (isBaseline(who) ? colours().baseline : isOwn(who) ? colours().other : PALETTE[data.ranks[who] % PALETTE.length]);
-const dashOf = (who) => (isBaseline(who) ? (data.algorithmOf[who] === "Uniform" ? DASHES[2] : DASHES[1]) : DASHES[Math.floor(data.ranks[who] / PALETTE.length) % DASHES.length]);
+const dashOf = (who) => (isBaseline(who) ? DASHES[1 + (baselineRank(who) % 2)] : DASHES[Math.floor(data.ranks[who] / PALETTE.length) % DASHES.length]);
 
 function power(exponent) {
   return "10" + [...String(exponent)].map((sign) => SUPERSCRIPTS[sign]).join("");

@@ -194,6 +194,7 @@ function explorer() {
   const frame = figureFrame({
     key: "explorer", title: "A histogram and its noisy release",
     about: () => {
+      if (!data.examples.length) return "";
       const { example } = chosen();
       return `${example.name}: ${example.about}; ${example.scale.toLocaleString("en")} records, private forms at this scale, one trial each. Drag over the picture to ask a range query, or type its ends.`;
     },

@@ -86,7 +86,7 @@ function kindLegend() {
     return element("li", {}, key, text);
   };
   const kinds = new Set(data.names.algorithm.map((_, who) => kindOf(who)));
-  const words = { baseline: "baseline", independent: "data-independent", dependent: "data-dependent", other: "not in the catalogue" };
+  const words = { baseline: `baseline (${data.standards.baselines.join(", ")})`, independent: "data-independent", dependent: "data-dependent", other: "not in the catalogue" };
   return element("ul", { class: "legend" },
     ...Object.entries(words).filter(([kind]) => kinds.has(kind)).map(([kind, text]) => item(kind, text)),
     item("mean", "mean over datasets"));

@@ -1,32 +1,38 @@
 // The page: sections, filters, theme, address.
 
+const AGAINST = ["against", "The newcomer against its rivals", [
+  { key: "against", title: "Ratio of errors", make: againstRivals, about: () => data.comparison.about },
+]];
 const SECTIONS = [
   ["wins", "Who wins where", [
-    { key: "winners", title: "Lowest error by dataset and scale", make: winners, about: () => `${chosenWords()}. “+2” (“+” where there is little room): two more algorithms cannot be told from the best (unpaired t-test, Bonferroni-corrected).` },
-    { key: "competitive", title: "Datasets on which each algorithm is competitive", make: competitiveTable, about: "Lowest error, or not significantly above it. The paper's Table 3." },
+    { key: "winners", title: "Lowest error by dataset and scale", make: winners, about: () => `${chosenWords()}, by ${errorWords()}.${tested() ? ` “+2” (“+” where there is little room): two other algorithms tie with it statistically (${familyWords()}).` : ""}` },
+    { key: "competitive", title: "Datasets on which each algorithm is competitive", make: competitiveTable, about: () => `Lowest ${errorWords()}, or not significantly above it${tested() ? ` (${familyWords()})` : ""}. The paper's Table 3 counts among the 11 algorithms of its Figure 1, and so does dpbench paper --table 3.` },
   ]],
   ["scale", "Error against scale", [
-    { key: "scale", title: "Error of every algorithm, by scale", make: errorByScale, legend: kindLegend, about: () => `The ${errorWords()}; one dot a dataset (large: competitive), the diamond their mean, dashed lines the baselines. Lower is better. Select a name to follow it. The paper's Figure 1.` },
+    { key: "scale", title: "Error of every algorithm, by scale", make: errorByScale, legend: kindLegend, about: () => `The ${errorWords()}; one dot per dataset (large: competitive), the diamond their mean, dashed lines the baselines. Lower is better. Select a name to follow it. The paper's Figure 1.` },
   ]],
   ["dataset", "Error by dataset", [
-    { key: "dataset", title: "Error over the lowest on the same dataset", make: errorByDataset, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}: 1.0 is the best there; framed: competitive. The paper's Figures 2a and 2b.` },
+    { key: "dataset", title: "Error over the lowest on the same dataset", make: errorByDataset, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, by ${errorWords()}: 1.0 is the best there; framed: competitive${tested() ? ` (${familyWords()})` : ""}. The paper's Figures 2a and 2b.` },
   ]],
   ["people", "Errors in people", [
-    { key: "people", title: "By how many people an answer is off", make: inPeople, about: () => `${chosenWords()}: root mean squared error of one query${view.measure === "mean" ? "" : " in a bad run (95th percentile)"}, mean over datasets; the stronger the colour, the larger a part of all records. What a scaled error means to who publishes a table.` },
+    { key: "people", title: "By how many people an answer is off", make: inPeople, about: () => `${chosenWords()}: ${view.loss.perQuery?.words ?? "error"} over queries${view.measure === "mean" ? "" : ` in a bad run (${data.standards.percentile})`}, mean over datasets; the stronger the colour, the larger a part of all records. What this error means for someone publishing a table.` },
   ]],
   ["domain", "Error by domain size", [
-    { key: "domain", title: "Error against the number of cells", make: errorByDomain, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, ${view.dataset === undefined ? "mean over datasets" : nameOf("dataset", view.dataset)}. The paper's Figure 2c.` },
+    { key: "domain", title: "Error against the number of cells", make: errorByDomain, about: () => `The ${errorWords()} at scale ${scaleWords(nameOf("scale", view.scale))}, ${view.dataset === undefined ? "mean over datasets" : nameOf("dataset", view.dataset)}. The paper's Figure 2c.` },
   ]],
   ["regret", "Regret", [
-    { key: "regret", title: "What it costs to use one algorithm everywhere", make: regretChart, about: "Geometric mean over datasets and scales of the mean error over the lowest there; the bar is a 95 % interval over datasets. Not narrowed by the dataset filter." },
+    { key: "regret", title: "What it costs to use one algorithm everywhere", make: regretChart, about: () => `Geometric mean over datasets and scales of the mean ${lossWords()} over the lowest there; the bar is a 95 % interval over datasets. Not narrowed by the dataset filter.` },
     { key: "regret-scale", title: "Regret by scale", make: regretByScale, about: "The same at each scale by itself; 1 would be the best on every dataset." },
   ]],
   ["bias", "Bias against variance", [
     { key: "bias", title: "Where the error comes from", make: biasAndVariance, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, of a query's answer: shares of the squared error, mean over datasets, and both in records, corrected for the number of trials. More budget lowers variance; bias need not follow.` },
   ]],
   ["time", "Time per trial", [{ key: "time", title: "Time in the algorithm", make: timePerTrial, about: () => `${chosenWords()}; dots are datasets and scales, the diamond is their median. Time on the machine that made these results.` }]],
-  ["price", "The price of privacy", [{ key: "price", title: "Private over published error", make: priceOfPrivacy, about: "Geometric mean over datasets. Above 1: a really private form costs that much; below 1: it is better than what was published. Where both forms are the same code, what differs from 1 is chance." }]],
+  ["price", "The price of privacy", [{ key: "price", title: "Private over published error", make: priceOfPrivacy, about: "Geometric mean over datasets. Above 1: a really private form costs that much; below 1: it is better than what was published. If both forms share their code, any difference from 1 is noise." }]],
 ];
+
+/** A newcomer's comparison, where the page has one, comes before everything else. */
+const shownSections = () => (data.comparison ? [AGAINST, ...SECTIONS] : SECTIONS);
 
 let frames = [];
 
@@ -42,7 +48,7 @@ function makeRoom() {
 function followSections() {
   const links = new Map([...document.querySelectorAll("#contents a")].map((link) => [link.hash.slice(1), link]));
   const mark = () => {
-    const read = [...document.querySelectorAll("main > section")].filter((each) => each.getBoundingClientRect().top < barHeight() + 80).at(-1)?.id ?? SECTIONS[0][0];
+    const read = [...document.querySelectorAll("main > section")].filter((each) => each.getBoundingClientRect().top < barHeight() + 80).at(-1)?.id ?? shownSections()[0][0];
     for (const [id, link] of links) if (id === read) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
   };
   addEventListener("scroll", mark, { passive: true });
@@ -67,8 +73,8 @@ function drawFilters() {
   open.addEventListener("click", () => open.setAttribute("aria-expanded", form.classList.toggle("open")));
   const asDefault = Object.keys(state).length === 0;
   form.replaceChildren(open, ...facets,
-    facetSelect("measure", "Measure", [["mean", "mean error"], ["p95", "95th percentile"]], view.measure),
-    facetSelect("loss", "Loss", data.losses.map((loss) => [loss, LOSS_WORDS[loss]]), view.loss),
+    facetSelect("measure", "Measure", view.offered.map((measure) => [measure, measure === "mean" ? "mean error" : data.standards.percentile]), view.measure),
+    facetSelect("loss", "Loss", data.losses.map((loss) => [loss.label, loss.label === "L2" ? "L2 (the paper's)" : loss.words]), view.loss.label),
     facetSelect("dataset", "Dataset", [["", "all datasets"], ...options.dataset.map((value) => [nameOf("dataset", value), nameOf("dataset", value)])], view.dataset === undefined ? "" : nameOf("dataset", view.dataset)),
     facetSelect("scale", "Scale, where one is shown", options.scale.map((value) => [String(nameOf("scale", value)), scaleWords(nameOf("scale", value))]), String(nameOf("scale", view.scale))),
     element("button", { type: "button", id: "reset", disabled: asDefault, onclick: () => { state = {}; change({}); refresh(); } }, "Reset"));
@@ -81,7 +87,7 @@ function listed(names) {
 
 /** The answer in words: who is competitive most often at the ends of the scales, and who is the safest choice. */
 function headline() {
-  if (view.loss !== "l2") return "Competitive sets are of the L2 error.";
+  if (!tested()) return untested();
   const most = (scale) => {
     const here = view.rows.filter((i) => column.scale[i] === scale);
     const wins = [...grouped(here, (i) => column.algorithm[i])].map(([who, own]) => [who, own.filter(competitive).length]).sort((a, b) => b[1] - a[1]);
@@ -112,14 +118,14 @@ function newcomers() {
 
 function build() {
   const main = document.getElementById("main");
-  const sections = SECTIONS.map(([id, title, figures]) => section(id, title, element("div", { class: figures.length > 1 ? "pair" : undefined }, ...figures.map((spec) => { const frame = figureFrame(spec); frames.push(frame); return frame; }))));
-  sections[0].querySelector("h2").after(element("p", { class: "lead", id: "headline" }));
+  const sections = shownSections().map(([id, title, figures]) => section(id, title, element("div", { class: figures.length > 1 ? "pair" : undefined }, ...figures.map((spec) => { const frame = figureFrame(spec); frames.push(frame); return frame; }))));
+  sections.find((each) => each.id === "wins").querySelector("h2").after(element("p", { class: "lead", id: "headline" }));
   const look = explorer();
   frames.push(look);
   main.replaceChildren(...sections, section("explore", "See the noise", look),
     section("algorithms", "Algorithms", element("div", { id: "algorithm-cards" })), section("datasets", "Datasets", element("p", { class: "about" }, "Pictures are of the copy on the machine that made this page, coarsened, or of a draw from a synthetic shape; heights and colours are logarithms of counts."), element("div", { id: "dataset-cards" })),
     section("method", "How to read this", ...method()));
-  const all = [...SECTIONS.map(([id, title]) => [id, title]), ["explore", "See the noise"], ["algorithms", "Algorithms"], ["datasets", "Datasets"], ["method", "How to read this"]];
+  const all = [...shownSections().map(([id, title]) => [id, title]), ["explore", "See the noise"], ["algorithms", "Algorithms"], ["datasets", "Datasets"], ["method", "How to read this"]];
   document.getElementById("contents").replaceChildren(element("ol", {}, ...all.map(([id, title]) => {
     const link = element("a", { href: `#${id}` }, title);
     link.addEventListener("click", (event) => { event.preventDefault(); jump(id); });
@@ -138,10 +144,11 @@ function jump(id) {
 }
 
 function method() {
+  const { alpha, baselines, percentile, tests } = data.standards;
   const origin = Object.entries(data.origin).map(([name, values]) => element("li", {}, `${name}: ${values.map((value) => (typeof value === "object" ? JSON.stringify(value) : value)).join("; ")}`));
   return [
-    element("p", { class: "about" }, "Scaled error is the L2 distance between true and noisy answers, divided by the number of queries and by the scale, which is the number of records. Competitive: lowest mean error, or not significantly above it by Welch's unpaired t-test at 0.05 / (n − 1). By 95th percentile: the same with a test for percentiles of few trials. Settings with a failed unit are not compared."),
-    element("p", { class: "about" }, "Two settings: “as the paper did” uses the published forms with the true scale, some of which are not differentially private; “private end to end” uses forms that pass the audit and buy every fact they need."),
+    element("p", { class: "about" }, `Scaled error is a norm (L2, L1 or L-infinity) of the differences between true and noisy answers, divided by the number of queries and by the scale, which is the number of records. Losses of these results: ${data.losses.map((loss) => loss.words).join(", ")}. Competitive by mean: lowest mean error, or not significantly above it by the ${tests.mean.words} at ${alpha}/(n - 1), for n algorithms. By ${percentile}: the same by the ${tests.percentile.words}, which is made for few trials. Settings with a failed unit are not compared. Baselines: ${baselines.join(", ") || "none"}.`),
+    element("p", { class: "about" }, "Two settings: “as the paper did” uses the published forms with the true scale, some of which are not differentially private; “private end to end” uses forms that pass the audit and estimate every fact that they need with part of the budget."),
     element("details", {}, element("summary", {}, "Where these results come from"), element("ul", { class: "facts" }, ...origin)),
   ];
 }
@@ -153,7 +160,7 @@ function drawHead() {
   const trials = column.trials.reduce((sum, value) => sum + value, 0);
   const broken = column.failed.filter((units) => units > 0).length;
   document.getElementById("title").textContent = data.title;
-  document.getElementById("facts").textContent = `${plural(names.algorithm.length, "algorithm")} for range queries under differential privacy, ${plural(names.dataset.length, "dataset")}, ${plural(column.mean.length, "setting")}, ${trials.toLocaleString("en")} trials.${broken ? ` ${broken} settings with failed units are left out.` : ""}`;
+  document.getElementById("facts").textContent = `${plural(names.algorithm.length, "algorithm")} for range queries under differential privacy, ${plural(names.dataset.length, "dataset")}, ${plural(column.algorithm.length, "setting")}, ${trials.toLocaleString("en")} trials.${broken ? ` ${broken} settings with failed units are left out.` : ""}`;
 }
 
 function refresh() {

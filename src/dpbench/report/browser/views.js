@@ -1,6 +1,8 @@
 // What the page says of the chosen settings: each view turns rows into a chart and the table behind it.
 
-const errorWords = () => `${view.measure === "mean" ? "mean" : "95th percentile of the"} scaled ${view.loss === "l2" ? "L2" : LOSS_WORDS[view.loss]} error`;
+const lossWords = () => view.loss.error;
+const measureWords = () => (view.measure === "mean" ? "mean" : `${data.standards.percentile} of the`);
+const errorWords = () => `${measureWords()} ${lossWords()}`;
 const datasetName = (i) => nameOf("dataset", column.dataset[i]);
 const scaleName = (i) => nameOf("scale", column.scale[i]);
 const places = () => grouped(view.rows, (i) => `${column.dataset[i]} ${column.scale[i]}`);
@@ -10,15 +12,28 @@ const chosenWords = () => {
   return `${nameOf("workload", chosen.workload)} on ${nameOf("domain", chosen.domain)}, epsilon ${nameOf("epsilon", chosen.epsilon)}`;
 };
 
+/** Why nothing is said of who is competitive, or at what regret. */
+const untested = () => `Competitive sets and regret need the errors of single trials; these results have them by the loss ${data.losses.filter((loss) => loss.column.member).map((loss) => loss.words).join(", ")}.`;
+
+/** Among how many algorithms, by which test and at which level: among others the same two are tested at another level. */
+function familyWords() {
+  const numbers = [...places().values()].map((here) => here.filter((i) => Number.isFinite(view.value[i])).length).filter((count) => count > 1);
+  if (!numbers.length) return "nothing to compare with";
+  const { alpha, tests } = data.standards;
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+  const { words } = tests[view.measure];
+  return least === most ? `among ${most} algorithms; ${words}, level ${alpha}/${most - 1}` : `among n = ${least} to ${most} algorithms; ${words}, level ${alpha}/(n - 1)`;
+}
+
 function settingWords(i) {
-  const trials = `${column.trials[i]} trials, 95th percentile ${number(column.p95[i])} (${number(column.p95low[i])} to ${number(column.p95high[i])})`;
-  return `${algorithmName(column.algorithm[i])} on ${datasetName(i)}, scale ${scaleWords(scaleName(i))}\n${errorWords()} ${number(view.value[i])}`
-    + `\nmean ${number(column.mean[i])} ± ${number(column.error[i], 2)}, ${trials}${competitive(i) ? "\ncompetitive" : ""}`;
+  const own = view.loss.column;
+  const more = own.error ? `\nmean ${number(own.mean[i])} ± ${number(own.error[i], 2)}, ${column.trials[i]} trials, ${data.standards.percentile} ${number(own.percentile[i])} (${number(own.low[i])} to ${number(own.high[i])})` : "";
+  return `${algorithmName(column.algorithm[i])} on ${datasetName(i)}, scale ${scaleWords(scaleName(i))}\n${errorWords()} ${number(view.value[i])}${more}${competitive(i) ? "\ncompetitive" : ""}`;
 }
 
 /** Who wins where: the best algorithm of every dataset and scale. */
 function winners(width) {
-  if (view.loss !== "l2") return { nothing: "Competitive sets are of the L2 error; choose the loss L2." };
+  if (!tested()) return { nothing: untested() };
   const rows = view.options.dataset.filter((each) => view.dataset === undefined || each === view.dataset);
   const found = places();
   const table = [];
@@ -32,16 +47,16 @@ function winners(width) {
     table.push([nameOf("dataset", dataset), nameOf("scale", scale), algorithmName(who), view.value[best], rivals.map((i) => algorithmName(column.algorithm[i])).join(", ")]);
     return {
       text: algorithmName(who) + (rivals.length ? (narrow ? "+" : ` +${rivals.length}`) : ""), colour: colourOf(who), opacity: 0.3,
-      tip: `${settingWords(best)}\nnot told apart from it: ${rivals.map((i) => algorithmName(column.algorithm[i])).join(", ") || "nobody"}`,
+      tip: `${settingWords(best)}\ntie with it statistically: ${rivals.map((i) => algorithmName(column.algorithm[i])).join(", ") || "none"}`,
     };
   }));
   const chart = cellChart({ width, rows: rows.map((each) => nameOf("dataset", each)), columns: view.options.scale.map((each) => scaleWords(nameOf("scale", each))), cells, corner: "scale", label: `Best algorithm by dataset and scale, ${chosenWords()}`, least: narrow ? 46 : 72 });
-  return { chart, table: { columns: ["dataset", "scale", "best", "error", "also competitive"], rows: table } };
+  return { chart, table: { columns: ["dataset", "scale", "best", errorWords(), "also competitive"], rows: table } };
 }
 
-/** The paper's Table 3: on how many datasets an algorithm is competitive. */
+/** As the paper's Table 3, among all algorithms of the page: on how many datasets an algorithm is competitive. */
 function competitiveTable(width) {
-  if (view.loss !== "l2") return { nothing: "Competitive sets are of the L2 error; choose the loss L2." };
+  if (!tested()) return { nothing: untested() };
   const total = view.options.scale.map((scale) => new Set(view.rows.filter((i) => column.scale[i] === scale).map((i) => column.dataset[i])).size);
   const counts = new Map();
   for (const i of view.rows) {
@@ -81,7 +96,7 @@ function errorByScale(width) {
     return { title: `scale ${scaleWords(nameOf("scale", scale))}`, rows, lines };
   }).filter((panel) => panel.rows.length);
   if (!panels.length) return { nothing: "No errors for this choice." };
-  const chart = dotChart({ width, panels, unit: "error", label: `Error by algorithm and scale, ${chosenWords()}` });
+  const chart = dotChart({ width, panels, unit: lossWords(), label: `Error by algorithm and scale, ${chosenWords()}` });
   return { chart, table: { columns: ["algorithm", "scale", "datasets", `mean over datasets of the ${errorWords()}`, "lowest", "highest", "competitive on"], rows: table } };
 }
 
@@ -101,8 +116,9 @@ function errorByDataset(width) {
     return { text: ratio < 9.95 ? ratio.toFixed(1) : ratio < 1e4 ? ratio.toFixed(0) : ratio.toExponential(0).replace("e+", "e"), colour: ink.dependent, opacity: Math.min(0.72, 0.04 + 0.3 * Math.log10(ratio)), strong: competitive(i), tip: `${settingWords(i)}\n${number(ratio)} times the lowest there` };
   }));
   const chart = cellChart({ width, rows: algorithms.map(algorithmName), own: algorithms.map(isOwn), columns: sets.map((set) => nameOf("dataset", set)), cells, least: 34, label: `Error by dataset at scale ${nameOf("scale", view.scale)}, ${chosenWords()}` });
-  const rows = here.map((i) => [algorithmName(column.algorithm[i]), datasetName(i), view.value[i], plain(Math.log10(view.value[i])), column.deviation[i], column.p95[i], competitive(i) ? "yes" : "no"]);
-  return { chart, table: { columns: ["algorithm", "dataset", errorWords(), "log10", "deviation", "95th percentile", "competitive"], rows } };
+  const { column: own } = view.loss;
+  const rows = here.map((i) => [algorithmName(column.algorithm[i]), datasetName(i), view.value[i], plain(Math.log10(view.value[i])), plain(own.deviation?.[i]), plain(own.percentile?.[i]), competitive(i) ? "yes" : "no"]);
+  return { chart, table: { columns: ["algorithm", "dataset", errorWords(), "log10", "deviation", data.standards.percentile, "competitive"], rows } };
 }
 
 /** The paper's Figure 2c: error against the number of cells. */
@@ -119,7 +135,7 @@ function errorByDomain(width) {
       return { at: domains.indexOf(domain), value, text: `${algorithmName(who)} on ${nameOf("domain", domain)}\nmean over ${some.length} datasets ${number(value)}` };
     }),
   }));
-  const chart = lineChart({ width, steps: domains.map((domain) => nameOf("domain", domain)), series, unit: "error", below: "domain", label: `Error by domain size at scale ${nameOf("scale", view.scale)}` });
+  const chart = lineChart({ width, steps: domains.map((domain) => nameOf("domain", domain)), series, unit: lossWords(), below: "domain", label: `Error by domain size at scale ${nameOf("scale", view.scale)}` });
   return { chart, table: { columns: ["algorithm", "domain", "datasets", errorWords()], rows: table } };
 }
 
@@ -127,13 +143,13 @@ function errorByDomain(width) {
 function regretLines(scale) {
   const { form, task, workload, domain, epsilon, seed } = view.chosen;
   const wanted = [form, task, workload, domain, epsilon, seed, scale];
-  return data.regret.filter((line) => wanted.every((value, k) => line[k] === value))
+  return (view.loss.regret ?? []).filter((line) => wanted.every((value, k) => line[k] === value))
     .map(([, , , , , , at, who, value, low, high, settings, missing]) => ({ at, who, value, low, high, settings, missing }));
 }
 
 function regretChart(width) {
   const lines = regretLines(-1).sort((a, b) => a.value - b.value);
-  if (!lines.length) return { nothing: "No regret for this choice." };
+  if (!lines.length) return { nothing: tested() ? "No regret for this choice." : untested() };
   const rows = lines.map((line) => ({
     name: algorithmName(line.who), who: line.who, mean: line.value, dots: [], ends: line.low === null ? null : [line.low, line.high],
     meanText: `${algorithmName(line.who)}: regret ${number(line.value)}${line.low === null ? "" : ` (95 %: ${number(line.low)} to ${number(line.high)})`} over ${line.settings} settings${line.missing ? `, ${line.missing} missing` : ""}`,
@@ -146,7 +162,7 @@ function regretByScale(width) {
   const order = regretLines(-1).sort((a, b) => a.value - b.value).map((line) => line.who);
   const ink = colours();
   const at = view.options.scale.map((scale) => new Map(regretLines(scale).map((line) => [line.who, line])));
-  if (!order.length) return { nothing: "No regret for this choice." };
+  if (!order.length) return { nothing: tested() ? "No regret for this choice." : untested() };
   const cells = order.map((who) => at.map((lines, k) => {
     const line = lines.get(who);
     return line ? { text: number(line.value), colour: ink.dependent, opacity: Math.min(0.72, 0.04 + 0.3 * Math.log10(line.value)), tip: `${algorithmName(who)}, scale ${scaleWords(nameOf("scale", view.options.scale[k]))}: regret ${number(line.value)}` } : null;
@@ -155,26 +171,27 @@ function regretByScale(width) {
   return { chart, table: { columns: ["algorithm", ...view.options.scale.map((scale) => `scale ${nameOf("scale", scale)}`)], rows: order.map((who) => [algorithmName(who), ...at.map((lines) => lines.get(who)?.value ?? "")]) } };
 }
 
-/** What an error means to who publishes a table: the root mean squared error of a query, in records. */
+/** What an error means for someone publishing a table: the error of a query, in records. */
 function inPeople(width) {
-  if (view.loss !== "l2") return { nothing: "Errors in people are of the L2 error; choose the loss L2." };
+  const { perQuery, column: own } = view.loss;
+  if (!perQuery) return { nothing: `An error by the loss ${view.loss.words} is no error of a query in people.` };
   const here = view.rows.filter((i) => column.queries[i] > 0 && Number.isFinite(view.value[i]));
   if (!here.length) return { nothing: "The number of queries of this workload is not known." };
-  const share = (i, values) => values[i] * Math.sqrt(column.queries[i]);
+  const share = (i, values) => (values ? values[i] * column.queries[i] ** perQuery.power : NaN);
   const at = grouped(here, (i) => `${column.algorithm[i]} ${column.scale[i]}`);
   const whole = (who) => geometric(view.options.scale.filter((scale) => at.has(`${who} ${scale}`)).map((scale) => average(at.get(`${who} ${scale}`).map((i) => share(i, view.value)))));
   const order = [...new Set(here.map((i) => column.algorithm[i]))].sort((a, b) => whole(a) - whole(b));
   const ink = colours();
   const table = [];
   const cells = order.map((who) => view.options.scale.map((each) => {
-    const own = at.get(`${who} ${each}`);
-    if (!own) return null;
+    const rows = at.get(`${who} ${each}`);
+    if (!rows) return null;
     const scale = nameOf("scale", each);
-    const [shown, mean, bad] = [view.value, column.mean, column.p95].map((values) => average(own.map((i) => share(i, values))));
-    table.push([algorithmName(who), scale, own.length, mean * scale, 100 * mean, bad * scale, 100 * bad]);
+    const [shown, mean, bad] = [view.value, own.mean, own.percentile].map((values) => average(rows.map((i) => share(i, values))));
+    table.push([algorithmName(who), scale, rows.length, mean * scale, 100 * mean, plain(bad * scale), plain(100 * bad)]);
     return {
       text: people(shown * scale), colour: ink.dependent, opacity: Math.max(0.03, Math.min(0.72, 0.75 + 0.22 * Math.log10(shown))),
-      tip: `${algorithmName(who)}, ${scale.toLocaleString("en")} records, mean over ${own.length} datasets\na typical answer is off by ${people(mean * scale)} people, ${number(100 * mean, 2)} % of all\nin a bad run (95th percentile) by ${people(bad * scale)}, ${number(100 * bad, 2)} %`,
+      tip: `${algorithmName(who)}, ${scale.toLocaleString("en")} records, mean over ${rows.length} datasets\n${perQuery.words} of an answer: ${people(mean * scale)} people, ${number(100 * mean, 2)} % of all${Number.isFinite(bad) ? `\nin a bad run (${data.standards.percentile}) ${people(bad * scale)}, ${number(100 * bad, 2)} %` : ""}`,
     };
   }));
   const chart = cellChart({ width, rows: order.map(algorithmName), own: order.map(isOwn), columns: view.options.scale.map((each) => scaleWords(nameOf("scale", each))), cells, corner: "records", label: `Error of an answer in people, ${chosenWords()}` });
@@ -195,7 +212,7 @@ function biasAndVariance(width) {
     table.push([algorithmName(who), own.length, bias, spread, share]);
     return { name: algorithmName(who), who, bias, spread, share };
   }).sort((a, b) => b.share - a.share);
-  const bars = rows.map((row) => ({ ...row, tip: `${row.name}: ${(100 * row.share).toFixed(1)} % of the squared error is bias, mean over datasets\nbias ${number(row.bias)} records a query, deviation ${number(row.spread)}` }));
+  const bars = rows.map((row) => ({ ...row, tip: `${row.name}: ${(100 * row.share).toFixed(1)} % of the squared error is bias, mean over datasets\nbias ${number(row.bias)} records per query, deviation ${number(row.spread)}` }));
   const chart = shareChart({ width: Math.min(width, 900), rows: bars, label: `Bias and variance at scale ${nameOf("scale", view.scale)}` });
   return { chart, table: { columns: ["algorithm", "datasets", "bias in records", "deviation in records", "share of bias"], rows: table } };
 }
@@ -207,10 +224,10 @@ function timePerTrial(width) {
   const rows = [...grouped(here, (i) => column.algorithm[i])].map(([who, own]) => {
     const mean = median(own.map((i) => column.seconds[i] * 1000)); // the first trial of a process also loads code
     table.push([algorithmName(who), own.length, mean]);
-    return { name: algorithmName(who), who, mean, dots: own.map((i) => ({ value: column.seconds[i] * 1000, text: `${algorithmName(who)} on ${datasetName(i)}, scale ${scaleWords(scaleName(i))}: ${number(column.seconds[i] * 1000)} ms` })), meanText: `${algorithmName(who)}: ${number(mean)} ms a trial in the median setting` };
+    return { name: algorithmName(who), who, mean, dots: own.map((i) => ({ value: column.seconds[i] * 1000, text: `${algorithmName(who)} on ${datasetName(i)}, scale ${scaleWords(scaleName(i))}: ${number(column.seconds[i] * 1000)} ms` })), meanText: `${algorithmName(who)}: ${number(mean)} ms per trial in the median setting` };
   }).sort((a, b) => a.mean - b.mean);
-  const chart = dotChart({ width: Math.min(width, 760), panels: [{ title: "milliseconds a trial", rows }], unit: "ms", label: `Time per trial, ${chosenWords()}` });
-  return { chart, table: { columns: ["algorithm", "settings", "median milliseconds a trial"], rows: table } };
+  const chart = dotChart({ width: Math.min(width, 760), panels: [{ title: "milliseconds per trial", rows }], unit: "ms", label: `Time per trial, ${chosenWords()}` });
+  return { chart, table: { columns: ["algorithm", "settings", "median milliseconds per trial"], rows: table } };
 }
 
 /** Private over published error: the geometric mean over datasets of the ratio of the two. */
@@ -243,4 +260,17 @@ function priceOfPrivacy(width) {
   const chart = cellChart({ width, rows: who.map(algorithmName), columns: view.options.scale.map((scale) => scaleWords(nameOf("scale", scale))), cells, corner: "scale", label: `Price of privacy, ${chosenWords()}` });
   const rows = who.flatMap((each) => view.options.scale.filter((scale) => ratios.has(`${each} ${scale}`)).map((scale) => [algorithmName(each), nameOf("scale", scale), ratios.get(`${each} ${scale}`).length, geometric(ratios.get(`${each} ${scale}`))]));
   return { chart, table: { columns: ["algorithm", "scale", "datasets", "private over published error"], rows } };
+}
+
+/** A newcomer against each of its rivals: ratios of errors over all settings that both have, as `dpbench compare` gives them. */
+function againstRivals(width) {
+  const { name, rivals } = data.comparison;
+  const rows = rivals.filter((rival) => rival.ratio > 0).map((rival) => ({
+    name: rival.name, who: Math.max(data.names.algorithm.indexOf(rival.name), 0), mean: rival.ratio, dots: [], ends: rival.low > 0 ? [rival.low, rival.high] : null,
+    meanText: `${name} over ${rival.name}: ${number(rival.ratio)} times the error${rival.low > 0 ? ` (95 %: ${number(rival.low)} to ${number(rival.high)})` : ""}\nsignificantly better in ${rival.better} and worse in ${rival.worse} of ${plural(rival.settings, "setting")}${rival.exact ? `\nexact ratio: ${rival.exact}` : ""}`,
+  })).sort((a, b) => a.mean - b.mean);
+  if (!rows.length) return { nothing: "No rival has a setting in common with it." };
+  const chart = dotChart({ width: Math.min(width, 760), panels: [{ title: `error of ${name} over that of each rival`, rows, lines: [{ name: "equal", value: 1 }] }], unit: "ratio", label: `Error of ${name} over that of each rival` });
+  const table = rivals.map((rival) => [rival.name, rival.settings, rival.better, rival.worse, rival.ratio ?? "", rival.low ?? "", rival.high ?? "", rival.exact]);
+  return { chart, table: { columns: ["against", "settings", "significantly better", "significantly worse", "error ratio", "low", "high", "exact ratio"], rows: table } };
 }
