@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbench.errors import InvalidDomain, InvalidTask
+from dpbench.loss import L1, L2, Linf, Relative
+from dpbench.standards import Standards
 from dpbench.task import RANGE_1D, RANGE_2D, TASKS, Task
 from dpbench.task_parts import Generator, Measuring, WorkloadPart
 from dpbench.workloads import Prefix, RandomRange, Ranges
@@ -70,7 +74,7 @@ def test_any_part_can_be_replaced():
     assert task.generator.domains == RANGE_1D.generator.domains
     assert task.datasets == ("ADULT",)
     assert task.workloads == (WorkloadPart("Identity"),)
-    assert RANGE_1D.loss == "L2"
+    assert (RANGE_1D.loss, task.loss) == (L2(), L1())
     assert Task.from_dict({"base": "RANGE_1D", "scales": [1e3]}).generator.scales == (1000,)
     assert Task.from_dict({"base": "RANGE_2D"}) == RANGE_2D
     assert RANGE_1D.replace(measuring=Measuring(trials=3)).measuring.trials == 3
@@ -120,8 +124,14 @@ def test_any_part_can_be_replaced():
         ({"alpha": 5}, "between 0 and 1"),
         ({"rho_total": 1}, "between 0 and 1"),
         ({"side_information": "publik"}, "did you mean public"),
-        ({"free_parameters": "guess"}, "tables"),
-        ({"test": "sign"}, "unpaired t"),
+        ({"free_parameters": "tables"}, "no part of a task named 'free_parameters'"),
+        ({"repair": {"free_parameters": "tables"}}, "no repair setting named 'free_parameters'"),
+        ({"test": "sign"}, "unpaired"),
+        ({"test": ["unpaired"]}, "unpaired"),
+        ({"loss": {"name": "relative", "flor": 0.1}}, "did you mean floor"),
+        ({"loss": {"name": "relative", "floor": 2}}, "floor of the relative loss is 2"),
+        ({"loss": {"floor": 0.1}}, "L2"),
+        ({"loss": "relative:floor"}, "relative:floor=0.01"),
         ({"datasets": [3]}, "name in quotes"),
         ({"datasets": ["ADULT", "ADULT"]}, "ADULT twice"),
         ({"algorithms": [""]}, "has no name"),
@@ -171,6 +181,26 @@ def test_a_task_survives_its_file(tmp_path, task):
     assert Task.from_dict(task.to_dict()) == task
 
 
+@pytest.mark.parametrize("given", ["Linf", "relative:floor=0.25", {"name": "relative", "floor": 0.25}])
+def test_a_loss_survives_with_its_parameters(tmp_path, given):
+    """In plain values, in JSON and in a file."""
+    task = RANGE_1D.replace(name="plan", loss=given)
+    assert task.loss in {Linf(), Relative(floor=0.25)}
+    assert Task.from_dict(json.loads(json.dumps(task.to_dict()))) == task
+    written = f'"{given}"' if isinstance(given, str) else '{name = "relative", floor = 0.25}'
+    assert Task.from_toml(save(tmp_path, f'base = "RANGE_1D"\nloss = {written}\n')) == task
+
+
+def test_standards_are_parts_of_the_task():
+    """L, E_M and E_I, for whoever reads results; a test has its former name too."""
+    assert RANGE_1D.standards == Standards()
+    parts = {"percentile": 80, "alpha": 0.01, "baselines": ("Hb",), "test": "paired"}
+    assert RANGE_1D.replace(loss="relative:floor=0.5", **parts).standards == Standards(
+        loss="relative:floor=0.5", **parts
+    )
+    assert RANGE_1D.replace(test="unpaired t, Bonferroni").interpreting.test == "unpaired"
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.text(min_size=1).filter(str.strip), st.floats(1e-12, 1e12), st.floats(0.001, 99))
 def test_any_name_and_number_survive_the_file(tmp_path_factory, name, epsilon, percentile):
@@ -204,6 +234,8 @@ def test_a_file_of_ranges_is_found_beside_the_plan(tmp_path):
         ('base = "RANGE_1D"\n[[workloads]]\nname="Prefix"\n[[workloads]]\nname="Prefx"\n', 4, "Prefix"),
         ('base = "RANGE_1D"\nloss = "L1"\nworkloads = [{name="Prefx"}]\n', 3, "Prefix"),
         ('base = "RANGE_1D"\n"loss" = "L9"\n', 2, "L2|L1"),
+        ('base = "RANGE_1D"\n\nloss = {name = "relative", flor = 1}\n', 3, "floor"),
+        ('base = "RANGE_1D"\n[loss]\nname = "relative"\nfloor = 3\n', 2, "floor"),
         ('[[workloads]]\nname = "Prefix"\n[generator]\ndomains = [8]\n[name]\na = 1\n', None, "dimensions"),
         ('base = "RANGE_1D"\n[[workloads]]\nname = "Prefix"\n[generator]\ndomains = ["8x8"]\n', 5, "2 axes"),
         ('base = "RANGE_1D"\nmeasuring.trials = 0\n', 2, "positive whole"),

@@ -13,7 +13,8 @@ from typing import Any
 
 from dpbench.domain import Domain, DomainLike
 from dpbench.errors import DPBenchError, InvalidTask, UnknownName
-from dpbench.loss import LOSSES
+from dpbench.loss import L2, Loss
+from dpbench.standards import Standards
 from dpbench.task_file import read_task, write_task
 from dpbench.task_parts import (
     AlgorithmPart,
@@ -24,7 +25,7 @@ from dpbench.task_parts import (
     Repair,
     WorkloadPart,
     algorithm_parts,
-    choice,
+    loss_part,
     names,
     shown,
     text,
@@ -52,14 +53,14 @@ class Task:
     algorithms: tuple[AlgorithmPart, ...] = ()
     """M: the algorithms, by name and form; none named means every one in the catalogue that fits."""
 
-    loss: str = "L2"
-    """L: the loss, scaled per query and per record."""
+    loss: Loss = field(default_factory=L2)
+    """L: the loss; may be given by name, or as a mapping of its name and parameters."""
 
     generator: Generator
     """G: domains, scales, epsilons and samples."""
 
     repair: Repair = field(default_factory=Repair)
-    """R: side information and free parameters."""
+    """R: side information."""
 
     measuring: Measuring = field(default_factory=Measuring)
     """E_M: trials and percentile."""
@@ -76,7 +77,7 @@ class Task:
             "workloads": tuple(_workload(part, index) for index, part in enumerate(listed)),
             "datasets": names("datasets", self.datasets),
             "algorithms": algorithm_parts(self.algorithms),
-            "loss": choice("loss", self.loss, LOSSES),
+            "loss": loss_part(self.loss),
         }
         for key, value in checked.items():
             object.__setattr__(self, key, value)
@@ -89,6 +90,17 @@ class Task:
                 )
         self._check_domains()
         self._check_workloads()
+
+    @property
+    def standards(self) -> Standards:
+        """L, E_M and E_I together: how the results of the task are read."""
+        return Standards(
+            loss=self.loss.label,
+            percentile=self.measuring.percentile,
+            alpha=self.interpreting.alpha,
+            baselines=self.interpreting.baselines,
+            test=self.interpreting.test,
+        )
 
     @classmethod
     def from_dict(cls, parts: Mapping[str, Any]) -> Task:
@@ -129,7 +141,8 @@ class Task:
 
     def to_dict(self) -> dict[str, Any]:
         """Return every part as plain values, as ``from_dict`` takes them."""
-        plain: dict[str, Any] = {key: getattr(self, key) for key in ("name", "dimensions", "datasets", "loss")}
+        plain: dict[str, Any] = {key: getattr(self, key) for key in ("name", "dimensions", "datasets")}
+        plain["loss"] = self.loss.label
         plain["algorithms"] = tuple(part.to_plain() for part in self.algorithms)
         for key in GROUPS:
             group = getattr(self, key)

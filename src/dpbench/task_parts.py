@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from dpbench import workloads
+from dpbench import loss, workloads
 from dpbench.domain import Domain, DomainLike
 from dpbench.errors import DPBenchError, InvalidTask, UnknownName
+from dpbench.loss import Loss
+from dpbench.standards import FORMER_TESTS, TESTS, Standards
 
 SIDE_INFORMATION = ("estimated", "public")
 VARIANTS = ("private", "published")
-FREE_PARAMETERS = ("tables",)
-TESTS = ("unpaired t, Bonferroni",)
 
 
 class InvalidPart(InvalidTask):
@@ -151,13 +151,9 @@ class Repair:
     rho_total: float = 0.05
     """R_side: the share of epsilon that buys an estimate of the scale."""
 
-    free_parameters: str = "tables"
-    """R_param: where free parameters come from: tables trained on synthetic shapes."""
-
     def __post_init__(self) -> None:
         _settle(self, "side_information", lambda v: choice("side_information", v, SIDE_INFORMATION))
         _settle(self, "rho_total", lambda value: _share("rho_total", value, 1))
-        _settle(self, "free_parameters", lambda v: choice("free_parameters", v, FREE_PARAMETERS))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,7 +163,7 @@ class Measuring:
     trials: int = 10
     """E_M: how many runs there are on each data vector."""
 
-    percentile: float = 95
+    percentile: float = Standards.percentile
     """E_M: the percentile of the error that a risk-averse user looks at, beside the mean."""
 
     def __post_init__(self) -> None:
@@ -179,19 +175,19 @@ class Measuring:
 class Interpreting:
     """E_I: how measurements become statements."""
 
-    baselines: tuple[str, ...] = ("Identity", "Uniform")
+    baselines: tuple[str, ...] = Standards.baselines
     """E_I: the algorithms that every other one should beat."""
 
-    alpha: float = 0.05
+    alpha: float = Standards.alpha
     """E_I: the level at which two errors count as different."""
 
-    test: str = TESTS[0]
+    test: str = Standards.test
     """E_I: the test that decides which algorithms are competitive."""
 
     def __post_init__(self) -> None:
         _settle(self, "baselines", lambda value: names("baselines", value))
         _settle(self, "alpha", lambda value: _share("alpha", value, 1))
-        _settle(self, "test", lambda value: choice("test", value, TESTS))
+        _settle(self, "test", lambda value: choice("test", FORMER_TESTS.get(str(value), value), TESTS))
 
 
 def names(key: str, given: object) -> tuple[str, ...]:
@@ -212,6 +208,14 @@ def algorithm_parts(given: object) -> tuple[AlgorithmPart, ...]:
             raise InvalidPart(f"algorithm {part.label} is given twice; remove one", "algorithms", index)
         parts.append(part)
     return tuple(parts)
+
+
+def loss_part(given: Any) -> Loss:
+    """Read a loss: a name, a name with parameters, or a mapping of both."""
+    try:
+        return loss.get(given)
+    except DPBenchError as error:
+        raise InvalidPart(str(error), "loss") from None
 
 
 def text(key: str, given: object) -> str:

@@ -60,7 +60,7 @@ def test_a_run_goes_into_a_folder_named_after_the_plan(plan, capsys):
     assert run(plan) == 0
     told = capsys.readouterr()
     assert len(Store("dpbench-store/small").rows()) == 24
-    assert "Prefix on 64, epsilon 0.1" in told.out
+    assert "Prefix on 64, epsilon 0.1: scaled L2 error, mean and 95th percentile, over 2 datasets" in told.out
     assert "24/24 units" in told.err
     assert "store: dpbench-store/small" in told.err
 
@@ -173,6 +173,8 @@ def test_damage_is_put_aside_and_run_again(plan, capsys):
         (["small.toml", "--scale", "-5"], "-5"),
         (["small.toml", "--epsilon", "nan"], "nan"),
         (["small.toml", "--samples", "0"], "samples"),
+        (["small.toml", "--loss", "l1"], "did you mean L1"),
+        (["small.toml", "--loss", "relative:floor=2"], "at most 1"),
         (["small.toml", "--timeout", "0"], "--timeout"),
         (["small.toml", "--memory", "-1"], "--memory"),
         (["small.toml", "--store", "small.toml"], "is not a store"),

@@ -12,7 +12,10 @@ import pytest
 from chaos.small import study
 from dpbench.errors import InvalidPlan, InvalidStore, RunStopped
 from dpbench.experiment.interruption import Interruption
-from dpbench.experiment.run import Serial, agenda, execute
+from dpbench.experiment.run import Serial, agenda, execute, record_standards
+from dpbench.loss import LOSSES, Relative
+from dpbench.results import Results
+from dpbench.standards import Standards
 from dpbench.store import Store
 
 ONE = {"datasets": ["bimodal"], "scales": [100], "samples": 1}
@@ -116,6 +119,76 @@ def test_an_extension_that_failed_stays_failed(store, fickle):
         (0, 3, False),
         (3, 2, False),
     ]
+
+
+class TestLosses:
+    """Results that lack the loss of a plan are run again, with the same noise."""
+
+    def test_a_loss_that_is_not_held_is_measured(self, store):
+        """All that both runs hold is equal, and then nothing is missing, for either plan."""
+        run(study(["Hb"]), store)
+        before = {(row.setting, row.sample): row.l2 for row in store.rows()}
+        assert agenda(study(["Hb"], loss="Linf"), store).missing == []
+        relative = study(["Hb"], loss="relative")
+        assert len(agenda(relative, store).missing) == 8
+        run(relative, store)
+        rows = store.rows()
+        assert {(row.setting, row.sample): row.l2 for row in rows} == before
+        assert all(len(row.other_losses["relative"]) == 3 for row in rows)
+        for plan in (relative, study(["Hb"])):
+            assert agenda(plan, store).missing == []
+        assert len(agenda(study(["Hb"], loss="relative:floor=0.5"), store).missing) == 8
+
+    def test_only_what_lacks_the_loss_is_run(self, store):
+        """More trials than have it, and settings that never had it."""
+        run(study(["Hb"], loss="relative"), store)
+        todo = agenda(study(["Hb", "Identity"], loss="relative", trials=5), store)
+        assert {(unit.algorithm.name, unit.first_trial, unit.trials) for unit in todo.missing} == {
+            ("Hb", 3, 2),
+            ("Identity", 0, 5),
+        }
+
+    def test_a_loss_that_fails_is_a_failure_of_its_own(self, store, monkeypatch):
+        """It is not tried again by itself, hides nothing that there is, and does not count for other losses."""
+        plain, relative = study(["Hb"], **ONE), study(["Hb"], **ONE, loss="relative")
+        run(plain, store)
+        monkeypatch.setattr(Relative, "errors", lambda self, answers: np.zeros(1))
+        (failed,) = run(relative, store).failures
+        assert "return one finite number per trial" in failed.failure
+        assert [(row.failure, row.trials) for row in store.rows()] == [("", 3)]
+        todo = agenda(relative, store)
+        assert (todo.missing, todo.failed) == ([], 1)
+        assert (agenda(plain, store).missing, agenda(plain, store).failed) == ([], 0)
+        monkeypatch.undo()
+        assert len(agenda(study(["Hb"], **ONE, loss="relative:floor=0.5"), store).missing) == 1
+        run(relative, store, retry_failed=True)
+        todo = agenda(relative, store)
+        assert (todo.missing, todo.failed) == ([], 0)
+
+    def test_a_failure_that_was_repaired_does_not_stand_in_the_way(self, store, fickle):
+        """A unit that failed once and came through is run again for its loss like any other."""
+        reference, flag = fickle
+        run(study([reference], **ONE), store)
+        flag.unlink()
+        run(study([reference], **ONE), store, retry_failed=True)
+        assert len(agenda(study([reference], **ONE, loss="relative"), store).missing) == 1
+
+    def test_a_loss_cannot_have_the_name_of_a_column(self, monkeypatch):
+        """An export would have two columns of one name."""
+        monkeypatch.setitem(LOSSES, "trial", Relative)
+        monkeypatch.setattr(Relative, "name", "trial")
+        with pytest.raises(InvalidPlan, match="the loss trial has the name of a column"):
+            agenda(study(loss="trial"), None)
+
+
+def test_a_plan_with_nothing_to_run_says_how_results_are_read(store):
+    """A record is written where the standards of a task have changed, and only there."""
+    run(study(["Hb"]), store)
+    record_standards(study(["Hb"]), store)
+    assert len(store.runs()) == 1
+    record_standards(study(["Hb"], loss="L1", percentile=80), store)
+    assert len(store.runs()) == 2
+    assert Results.from_store(store).standards == Standards(loss="L1", percentile=80)
 
 
 def test_a_changed_algorithm_is_not_mixed_with_its_results(store, fickle, tmp_path):

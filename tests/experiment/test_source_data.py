@@ -13,7 +13,7 @@ def test_a_histogram_of_ones_own_has_the_name_of_its_file(tmp_path):
     (tmp_path / "größe☃.csv").write_text("# a comment\n" + "\n".join(",".join(map(str, row)) for row in counts))
     one, other = find(str(tmp_path / "größe☃.npy")), find(str(tmp_path / "größe☃.csv"))
     assert (one.name, one.ndim, one.source) == (other.name, other.ndim, other.source) == ("größe☃", 2, one.source)
-    assert (one.shape_on(Domain((3, 4))) == counts).all()
+    assert (one.histogram(Domain((3, 4))) == counts).all()
 
 
 @pytest.mark.parametrize("text", ["1,2,3,4", "1\n2\n3\n4\n", "\ufeff1\n2\n\n3\n4"])
@@ -81,4 +81,4 @@ def test_a_file_that_changes_under_a_run_is_noticed(tmp_path):
     data = find(str(path))
     np.save(path, np.arange(8) + 1)
     with pytest.raises(CorruptData, match="has changed since the run began"):
-        data.shape_on(Domain((8,)))
+        data.histogram(Domain((8,)))

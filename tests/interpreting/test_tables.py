@@ -96,6 +96,7 @@ def test_errors_in_records_are_those_of_the_answers():
     error = np.random.default_rng(2).normal(1.0, 4.0, (3, 50))
     row = make(
         l2=(np.linalg.norm(error, axis=1) / (1000 * 50)).tolist(),
+        queries=50,
         squared_bias=float((error.mean(axis=0) ** 2).mean()),
         variance=float(error.var(axis=0, ddof=1).mean()),
     )

@@ -146,9 +146,10 @@ def _export(study: Study, path: str) -> int:
 
 def _same(study: Study, store: str) -> int:
     from dpbench.paper.rerun import compare_rerun
+    from dpbench.paper.study import PAPER_STANDARDS
     from dpbench.results import Results
 
-    found = compare_rerun(study, Results.open(store))
+    found = compare_rerun(study, Results.open(store, **PAPER_STANDARDS))
     sys.stdout.write(f"{found}\n")
     for each in found.different:
         sys.stdout.write(f"  {each}\n")

@@ -30,6 +30,22 @@ dpbench run demo
   dpbench run paper-1d --with mine.py:Mine --store results --jobs 2
   dpbench run paper --shard 3/8 --store part3      (then: dpbench store merge part1 part2 ... --out all)"""
 
+NARROWING = (
+    "algorithm",
+    "added",
+    "dataset",
+    "domain",
+    "scale",
+    "epsilon",
+    "samples",
+    "trials",
+    "seed",
+    "loss",
+    "variant",
+    "side_information",
+)
+"""The options that narrow or change a plan."""
+
 FAILURE = ("algorithm", "variant", "dataset", "domain", "scale", "epsilon", "sample", "failure")
 """What is told to machines of a unit that failed."""
 
@@ -49,6 +65,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--samples", type=int, metavar="N", help="data vectors for each setting (5)")
     add("--trials", type=int, metavar="N", help="runs on each data vector (10)")
     add("--seed", type=int, metavar="N", help="seed of the study (0)")
+    add("--loss", metavar="NAME[:PARAMETER=X]", help="measure by this loss, such as L1 or relative:floor=0.01 (L2)")
     add("--variant", choices=("private", "published"), help="run every algorithm in this form")
     add("--side-information", choices=("estimated", "public"), help="where a declared scale comes from")
     add("--store", metavar="DIR", help="where results are kept (dpbench-store/PLAN)")
@@ -77,12 +94,11 @@ def run_plan(chosen: argparse.Namespace) -> int:
     from dpbench.cli.run_tables import print_tables
     from dpbench.errors import InvalidInput
     from dpbench.experiment.plan import narrow
-    from dpbench.experiment.run import agenda
+    from dpbench.experiment.run import agenda, record_standards
     from dpbench.experiment.suites import load_plan
     from dpbench.store import Store
 
-    names = ("algorithm", "added", "dataset", "domain", "scale", "epsilon", "samples", "trials", "seed", "variant")
-    plan = narrow(load_plan(chosen.plan), **{name: getattr(chosen, name) for name in (*names, "side_information")})
+    plan = narrow(load_plan(chosen.plan), **{name: getattr(chosen, name) for name in NARROWING})
     jobs = os.cpu_count() or 1 if chosen.jobs is None else chosen.jobs
     if chosen.timeout <= 0 or (chosen.memory is not None and chosen.memory <= 0):
         raise InvalidInput("--timeout and --memory take positive numbers; write for example --timeout 600 --memory 2")
@@ -104,6 +120,8 @@ def run_plan(chosen: argparse.Namespace) -> int:
     if not chosen.quiet:
         sys.stderr.write(_announcement(plan, todo, max(jobs, 1), folder))
     outcome = _execute(chosen, plan, todo, store, jobs) if todo.missing else None
+    if outcome is None:
+        record_standards(plan, store)
     if chosen.json:
         write_json(_agenda_facts(plan, todo, max(jobs, 1), folder) | _outcome_facts(outcome, store))
     else:
@@ -127,6 +145,7 @@ def _agenda_facts(plan: Plan, todo: Agenda, jobs: int, folder: str) -> dict[str,
     """The announcement, for machines."""
     return {
         "plan": plan.name,
+        "loss": ", ".join(dict.fromkeys(task.loss.label for task in plan.tasks)),
         "store": folder,
         "settings": todo.settings,
         "units": len(todo.units),

@@ -68,7 +68,7 @@ class Bench:
         ended = clock()
         if _content(workload) != workload.key:
             raise AlgorithmFailed(f"{algorithm.name} changed the workload that it was given; work on a copy")
-        measured = losses(workload, x, shape, release.estimate, unit.scale)
+        measured = losses(workload, x, shape, release.estimate, unit.scale, (unit.loss,))
         if unit.answers:
             _write_answers(unit, workload.answer(release.estimate))
         return unit.row(
@@ -91,7 +91,7 @@ class Bench:
 
 
 def _shape(unit: Unit) -> NDArray[np.float64]:
-    return shape_on(unit.data.shape_on(Domain.of(unit.domain)), unit.domain)
+    return shape_on(unit.data.histogram(Domain.of(unit.domain)), unit.domain)
 
 
 def _content(workload: Workload) -> str:

@@ -18,8 +18,10 @@ from dpbench.experiment import source_data
 from dpbench.experiment.source_data import SourceData
 from dpbench.experiment.sources import algorithm_source, generator_source
 from dpbench.experiment.unit import Unit, build_algorithm, describe, workload_label
+from dpbench.loss import LossLike
 from dpbench.plugins import find, is_file_reference
 from dpbench.store.schema import content_key
+from dpbench.store.transfer import FULL
 from dpbench.task import Task
 from dpbench.task_parts import AlgorithmPart
 from dpbench.workloads import Workload
@@ -88,6 +90,8 @@ class Plan:
             data = [source_data.find(name) for name in task.datasets]
             _refuse_twins([(each.name, each.path) for each in data], "datasets", "rename one file")
             _refuse_too_many(task, len(candidates))
+            if task.loss.label in FULL:
+                raise InvalidPlan(f"the loss {task.loss.label} has the name of a column of exports; rename it")
             for each, domain in product(data, task.generator.domains):
                 reason = _misfit(task, each, domain)
                 for chosen in candidates:
@@ -162,8 +166,7 @@ def _misfit(task: Task, data: SourceData, domain: Domain) -> str:
     if domain.size > MOST_CELLS:
         return f"domain {domain} has {domain.size} cells and at most {MOST_CELLS} fit into memory"
     try:
-        histogram = data.shape_on(domain)
-        Domain(histogram.shape).group_sizes(domain)
+        data.finest(domain).group_sizes(domain)
     except InvalidDomain as error:
         return str(error)
     return ""
@@ -210,6 +213,7 @@ def _units(task: Task, data: SourceData, domain: Domain, candidate: Candidate) -
                         key=content_key(*setting, *sources, *made),
                         algorithm_source=candidate.source,
                         generator_source=generator_source(),
+                        loss=task.loss,
                     )
 
 
@@ -225,6 +229,7 @@ def narrow(
     samples: int | None = None,
     trials: int | None = None,
     seed: int | None = None,
+    loss: LossLike | None = None,
     variant: str | None = None,
     side_information: str | None = None,
 ) -> Plan:
@@ -245,8 +250,8 @@ def narrow(
         if any(not chosen for chosen in changes.values()):
             continue
         changes.update({key: list(value) for key, value in (("scales", scale), ("epsilons", epsilon)) if value})
-        numbers = {"samples": samples, "trials": trials, "seed": seed, "side_information": side_information}
-        changes.update({key: value for key, value in numbers.items() if value is not None})
+        single = {"samples": samples, "trials": trials, "seed": seed, "side_information": side_information}
+        changes.update({key: value for key, value in {**single, "loss": loss}.items() if value is not None})
         changes["algorithms"] = _chosen(task, algorithm, added, variant, side_information)
         tasks.append(task.replace(**changes))
     if not tasks:

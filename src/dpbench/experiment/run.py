@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ from dpbench.experiment.interruption import Interruption
 from dpbench.experiment.plan import Plan, Skipped
 from dpbench.experiment.provenance import code_state, command, machine
 from dpbench.experiment.unit import Unit, describe
+from dpbench.results.recorded import recorded_standards
 from dpbench.store import Row, Store
 from dpbench.store.mixing import Register
 
@@ -89,7 +91,7 @@ def agenda(plan: Plan, store: Store | None, *, retry_failed: bool = False, shard
     _refuse_mixing(units, index)
     held: dict[str, list[tuple[int, int]]] = {}
     failures: set[tuple[str, int]] = set()
-    for entry in index:
+    for entry in _holding_losses(units, index):
         first = entry["first_trial"]
         if entry["failure"]:
             failures.add((entry["key"], first))
@@ -105,6 +107,12 @@ def agenda(plan: Plan, store: Store | None, *, retry_failed: bool = False, shard
         done += not wanted
         failed += bool(broken)
     return Agenda(units, missing, done, failed, skipped, _measured(store))
+
+
+def _holding_losses(units: list[Unit], index: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The entries of a store that hold the loss which their unit asks for; a unit without it is run again."""
+    wanted = {unit.key: unit.loss.label for unit in units}
+    return [entry for entry in index if wanted.get(entry["key"]) in entry["losses"]]
 
 
 def _gaps(held: list[tuple[int, int]], trials: int) -> list[tuple[int, int]]:
@@ -206,6 +214,34 @@ def _cannot_write(store: Store, error: OSError) -> RunStopped:
     return RunStopped(f"{what}; everything stored so far is kept: make room and run the same command")
 
 
+def record_run(plan: Plan, store: Store) -> str:
+    """Keep what is run, by which command and code, and by which standards it is read; the name of the run.
+
+    Names are in order of time (UTC, to the microsecond): the latest run of a task says how its results are read.
+    """
+    run = f"{datetime.now(UTC).strftime('%Y%m%dT%H%M%S.%f')}-{uuid.uuid4().hex[:8]}"
+    record = {
+        "plan": plan.name,
+        "command": command(),
+        "tasks": [task.to_dict() for task in plan.tasks],
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "machine": machine(),
+        "code": code_state(),
+    }
+    try:
+        store.record_run(run, record)
+    except OSError as error:
+        raise _cannot_write(store, error) from None
+    return run
+
+
+def record_standards(plan: Plan, store: Store) -> None:
+    """Keep by which standards a plan is read that has nothing to run, where the latest run of a task says otherwise."""
+    known = recorded_standards(store.runs())
+    if any(known.get(task.name) != task.standards for task in plan.tasks):
+        record_run(plan, store)
+
+
 def execute(
     units: Iterable[Unit],
     store: Store,
@@ -216,19 +252,7 @@ def execute(
     on_row: Callable[[Row], None] | None = None,
 ) -> Outcome:
     """Run units and store their rows; whatever happens, rows that came back are stored."""
-    run = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
-    record = {
-        "plan": plan.name,
-        "command": command(),
-        "tasks": [task.to_dict() | {"name": task.name} for task in plan.tasks],
-        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-        "machine": machine(),
-        "code": code_state(),
-    }
-    try:
-        store.record_run(run, record)
-    except OSError as error:
-        raise _cannot_write(store, error) from None
+    run = record_run(plan, store)
     portions = chunks([replace(unit, run=run) for unit in units], measured, executor.jobs)
     outcome, shards, begin = Outcome(), Shards(store, run), time.monotonic()
     try:

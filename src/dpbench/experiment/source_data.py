@@ -33,7 +33,12 @@ class SourceData:
     path: str = ""
     """The file, where it is one of the user's own."""
 
-    def shape_on(self, domain: Domain) -> NDArray[np.int64] | NDArray[np.float64]:
+    def finest(self, domain: Domain) -> Domain:
+        """The domain of its histogram; a synthetic shape exists on every domain."""
+        synthetic = self.name in shapes.SHAPES and not self.path
+        return domain if synthetic else Domain(self.histogram(domain).shape)
+
+    def histogram(self, domain: Domain) -> NDArray[np.int64] | NDArray[np.float64]:
         """A histogram that can be coarsened to ``domain``."""
         if self.path:
             counts = read_histogram(self.path)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dpbench.algorithm import Algorithm
 from dpbench.experiment.source_data import SourceData
+from dpbench.loss import L2, Loss
 from dpbench.plugins import find
-from dpbench.store.schema import Row
+from dpbench.store.schema import LOSS_COLUMNS, Row
 from dpbench.task_parts import AlgorithmPart, WorkloadPart
 
 
@@ -38,6 +39,8 @@ class Unit:
     key: str
     algorithm_source: str
     generator_source: str
+    loss: Loss = field(default_factory=L2)
+    """What is measured beside the losses that every row holds."""
     run: str = ""
     noise_name: str = ""
     """Whose noise is drawn; empty: the algorithm's own, so that any two trials of a study are independent."""
@@ -45,7 +48,9 @@ class Unit:
     """The store that keeps the answers of every trial; empty where nobody asked for them."""
 
     def row(self, **outcome: Any) -> Row:
-        """The row of this unit with what came out."""
+        """The row of this unit with what came out; a failure says which loss was asked for."""
+        label = self.loss.label
+        asked: dict[str, list[float]] = {} if label in LOSS_COLUMNS else {label: []}
         return Row(
             task=self.task,
             dataset=self.data.name,
@@ -65,7 +70,7 @@ class Unit:
             dataset_source=self.data.source,
             generator_source=self.generator_source,
             run=self.run,
-            **outcome,
+            **({"other_losses": asked} | outcome),
         )
 
     @property

@@ -38,7 +38,7 @@ class Measurement:
     deviation_error: float
     """Standard error of the deviation."""
     percentile: float
-    """95th percentile: what a risk-averse user looks at."""
+    """The percentile asked for, 95 by default: what a risk-averse user looks at."""
     percentile_low: float
     """Lower end of an interval for the percentile; see :func:`order_interval`."""
     percentile_high: float

@@ -22,6 +22,8 @@ from dpbench.standards import Standards
 FILES = ("published", "private", "extras")
 EXTRAS = ("epsilon", "original", "parameters", "truncation", TASK)
 """Tasks beside the paper's two, by the beginning of their names."""
+PAPER_STANDARDS = vars(Standards())
+"""The paper's loss, percentile, level, baselines and test, whatever a plan has."""
 NOTHING = "no results were given; name a store or a summary file"
 COMMANDS = {
     "published": "dpbench run paper --variant published --side-information public",
@@ -85,8 +87,8 @@ class Study:
 
     @classmethod
     def from_stores(cls, paths: Iterable[str | PathLike[str]]) -> Study:
-        """A study from stores or summary files; all of them together."""
-        return cls.of(joined([Results.open(path) for path in paths]))
+        """A study from stores or summary files; all of them together, by the paper's standards."""
+        return cls.of(joined([Results.open(path, **PAPER_STANDARDS) for path in paths]))
 
     @classmethod
     def shipped(cls) -> Study:
@@ -133,7 +135,7 @@ def sort_settings(results: Results) -> Mapping[str, Results | None]:
 
 def pack(stores: Iterable[str | PathLike[str]], folder: str | PathLike[str]) -> dict[str, int]:
     """Write the summary files of a study from its stores; how many settings each got."""
-    parts = [sort_settings(Results.open(store)) for store in stores]
+    parts = [sort_settings(Results.open(store, **PAPER_STANDARDS)) for store in stores]
     if not parts:
         raise InvalidStore(NOTHING)
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -142,6 +144,6 @@ def pack(stores: Iterable[str | PathLike[str]], folder: str | PathLike[str]) -> 
         own = [results for part in parts if (results := part[name]) is not None]
         if own:
             whole = joined(own)
-            whole.write(Path(folder) / f"{name}.parquet")
+            whole.write(Path(folder) / f"{name}.parquet", losses=False)
             written[name] = len(whole)
     return written
