@@ -226,3 +226,75 @@ def test_errors_are_measured_once_for_each_reading(study, monkeypatch, capsys):
     monkeypatch.setattr(module, "measure_all", lambda *given: calls.append(1) or measured(*given))
     interpreted(replace(study), monkeypatch, capsys)
     assert len(calls) == 1
+
+
+PLAN = """
+base = "RANGE_1D"
+name = "small"
+datasets = ["bimodal", "uniform"]
+algorithms = ["Identity", "Hb", "Uniform"]
+domains = [32]
+scales = [1000]
+samples = 2
+trials = 4
+loss = {loss}
+percentile = 75
+alpha = 0.3
+baselines = ["Hb"]
+test = "blocked"
+"""
+MINE = """
+from dataclasses import dataclass
+from dpbench.algorithms.identity import Identity
+
+@dataclass(frozen=True, kw_only=True)
+class Mine(Identity):
+    name = "Mine"
+"""
+
+
+@pytest.mark.parametrize("loss", ['"L1"', '{name = "relative", floor = 0.01}'])
+def test_the_standards_of_a_plan_reach_every_reader(loss, tmp_path, capsys, monkeypatch):
+    """Without any option: interpret, compare, tables and page read a store as its plan says, and name it."""
+    monkeypatch.setattr("dpbench.gallery.make.gallery_for", lambda **given: None)
+    (tmp_path / "plan.toml").write_text(PLAN.format(loss=loss))
+    (tmp_path / "mine.py").write_text(MINE)
+    store = str(tmp_path / "store")
+    assert main(["run", str(tmp_path / "plan.toml"), "--store", store, "--jobs", "0", "--quiet", "--json"]) == 0
+    label = json.loads(capsys.readouterr().out)["loss"]
+    error = {"L1": "scaled L1 error", "relative:floor=0.01": "relative:floor=0.01 error"}[label]
+    assert main(["interpret", store, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {row["loss"] for row in told["errors"]} == {label}
+    assert {(row["test"], row["alpha"]) for row in told["competitive"]} == {("blocked", 0.3)}
+    assert {row["percentile_level"] for row in told["risk"]} == {75}
+    assert {row["baseline"] for row in told["baselines"]} == {"Hb"}
+    own = ["--store", str(tmp_path / "own"), "--jobs", "0", "--quiet", "--json"]
+    assert main(["compare", f"{tmp_path / 'mine.py'}:Mine", "--study", store, *own]) == 0
+    compared = json.loads(capsys.readouterr().out)
+    assert compared["standards"]["loss"] == label
+    assert f"by mean {error} (among 4 algorithms; t-test on these data vectors, level 0.3/3)" in compared["sentence"]
+    assert {tuple(row["over"]) for row in compared["rows"]} == {("Hb",)}
+    assert main(["figures", store, "--tables-only", "--out", str(tmp_path / "tables")]) == 0
+    caption = error[0].upper() + error[1:]
+    assert f"{caption} (deviation of a trial)" in (tmp_path / "tables" / "table-errors.csv").read_text()
+    assert main(["report", store, "--out", str(tmp_path / "page")]) == 0
+    page = (tmp_path / "page" / "index.html").read_text(encoding="utf-8")
+    assert '"percentile":"75th percentile","alpha":0.3,"baselines":["Hb"]' in page
+    assert f'"losses":[{{"label":"{label}"' in page
+
+
+def test_tasks_that_disagree_are_read_together_by_what_is_said(tmp_path, capsys):
+    """Two plans in one store, by two losses: refused in one line that names the option, and read with it."""
+    store = str(tmp_path / "store")
+    for name, loss in (("one", '"L1"'), ("two", '"L2"')):
+        text = PLAN.format(loss=loss).replace('name = "small"', f'name = "{name}"')
+        (tmp_path / f"{name}.toml").write_text(text)
+        assert main(["run", str(tmp_path / f"{name}.toml"), "--store", store, "--jobs", "0", "--quiet"]) == 0
+    capsys.readouterr()
+    assert main(["interpret", store, "--what", "errors"]) == 2
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err.count("\n")) == ("", 1)
+    assert "--loss" in shown.err
+    assert main(["interpret", store, "--what", "errors", "--loss", "L1", "--json"]) == 0
+    assert {row["loss"] for row in json.loads(capsys.readouterr().out)["errors"]} == {"L1"}

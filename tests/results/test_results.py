@@ -174,7 +174,7 @@ def test_summaries_of_the_former_format_are_read():
     results = Results.read(shipped_file("private"))
     assert (results.standards, results.losses) == (Standards(), {})
     assert np.isfinite(results.columns["l1_mean"]).all()
-    with pytest.raises(UnknownName, match="no loss in these results named 'L1'"):
+    with pytest.raises(UnknownName, match="by the loss L2 and not by 'L1'"):
         results.read_by(Standards(loss="L1"))
 
 
@@ -292,7 +292,7 @@ class TestLosses:
 
     def test_a_loss_that_is_not_there_is_refused(self):
         """With those that are."""
-        with pytest.raises(UnknownName, match="no loss in these results named 'relative'; known: L2, L1, Linf"):
+        with pytest.raises(UnknownName, match="by the loss L2, L1, Linf and not by 'relative'"):
             Results.from_rows([make()]).read_by(Standards(loss="relative"))
 
     def test_joined_results_are_read_by_one_loss(self):

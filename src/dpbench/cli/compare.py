@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpbench.cli.arguments import add_verb, workers
 from dpbench.cli.report import page_line
-from dpbench.cli.standards import add_standards, read_by_options
+from dpbench.cli.standards import add_standards, given_standards, read_by_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,7 +101,8 @@ def _study(chosen: argparse.Namespace) -> Results:
 
     found: Results | None
     if chosen.study:
-        found = joined([Results.open(path) for path in chosen.study]).where(variant=chosen.setting)
+        opened = [Results.open(path, **given_standards(chosen)) for path in chosen.study]
+        found = joined(opened).where(variant=chosen.setting)
     else:
         shipped = Study.shipped()
         found = (shipped.private if chosen.setting == "private" else shipped.published).results

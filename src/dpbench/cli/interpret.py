@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from dpbench.cli.arguments import add_verb
-from dpbench.cli.standards import add_standards, read_by_options
+from dpbench.cli.standards import add_standards, given_standards, read_by_options
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -70,7 +70,8 @@ def run_interpret(chosen: argparse.Namespace) -> int:
     from dpbench.results.csv_file import write_rows
 
     chosen.test = chosen.test or ("paired" if chosen.paired else None)
-    results = read_by_options(select(Results.open(chosen.study), chosen), chosen)
+    opened = Results.open(chosen.study, **given_standards(chosen))
+    results = read_by_options(select(opened, chosen), chosen)
     whats = CHOICES if chosen.what == "all" else (chosen.what,)
     if chosen.summary:
         results.write(chosen.summary)

@@ -51,7 +51,6 @@ def read_by_options(results: Results, chosen: argparse.Namespace) -> Results:
     standards = replace(results.standards, **given)
     find_test(standards.test)
     _refuse_absent(results, given.get("baselines", ()))
-    _refuse_unknown_loss(results, standards.loss)
     return results.read_by(standards)
 
 
@@ -62,14 +61,3 @@ def _refuse_absent(results: Results, baselines: tuple[str, ...]) -> None:
     for name in baselines:
         if name not in there:
             raise UnknownName.among("algorithm in these results", name, there)
-
-
-def _refuse_unknown_loss(results: Results, loss: str) -> None:
-    from dpbench.errors import UnknownName
-
-    there = [results.standards.loss, *results.losses]
-    if loss not in there:
-        raise UnknownName(
-            f"these results have errors of single trials by the loss {', '.join(there)} and not by {loss!r}; of L1 and "
-            f"Linf the columns l1_mean, l1_p95, linf_mean and linf_p95 of interpret --csv have mean and 95th percentile"
-        )

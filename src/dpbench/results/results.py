@@ -155,7 +155,10 @@ class Results:
         label = label_of(standards.loss)
         kept = {self.standards.loss: self.errors, **self.losses}
         if label not in kept:
-            raise UnknownName.among("loss in these results", label, kept)
+            raise UnknownName(
+                f"these results have errors of single trials by the loss {', '.join(kept)} and not by {label!r}; of L1 "
+                f"and Linf every setting has the mean and the 95th percentile (l1_mean, l1_p95, linf_mean, linf_p95)"
+            )
         errors = kept.pop(label)
         return replace(self, errors=errors, losses=kept, standards=replace(standards, loss=label))
 
