@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ from dpbench.experiment.provenance import code_state, command, machine
 from dpbench.experiment.unit import Unit, describe
 from dpbench.store import Row, Store
 from dpbench.store.mixing import Register
+from dpbench.store.versions import Form, asked_for, recorded
 
 
 class Executor(Protocol):
@@ -57,6 +59,20 @@ class Serial:
 
 
 @dataclass(frozen=True)
+class Changed:
+    """An algorithm whose code is not what the last run asked for."""
+
+    algorithm: str
+    variant: str
+    before: str
+    now: str
+    settings: int
+    """Settings that the plan asks of it."""
+    missing: int
+    """Those of them that are to be run."""
+
+
+@dataclass(frozen=True)
 class Agenda:
     """What a plan amounts to, given what a store already holds."""
 
@@ -67,6 +83,8 @@ class Agenda:
     failed: int
     skipped: list[Skipped]
     measured: Measured
+    changed: tuple[Changed, ...] = ()
+    """Algorithms of which the last run asked for another version."""
 
     @property
     def settings(self) -> int:
@@ -79,7 +97,7 @@ class Agenda:
 
 
 def agenda(plan: Plan, store: Store | None, *, retry_failed: bool = False, shard: tuple[int, int] = (1, 1)) -> Agenda:
-    """Find out what is missing; refuse to mix results of different code or data."""
+    """Find out what is missing; refuse to mix results on different data."""
     units, skipped = plan.work
     if not units:
         reason = f" ({skipped[0].reason})" if skipped else ""
@@ -104,7 +122,26 @@ def agenda(plan: Plan, store: Store | None, *, retry_failed: bool = False, shard
         missing += [replace(unit, first_trial=first, trials=stop - first) for first, stop in wanted]
         done += not wanted
         failed += bool(broken)
-    return Agenda(units, missing, done, failed, skipped, _measured(store))
+    changed = _changed(units, missing, asked_for(store.runs())) if store is not None else ()
+    return Agenda(units, missing, done, failed, skipped, _measured(store), changed)
+
+
+def _changed(units: list[Unit], missing: list[Unit], before: dict[Form, str]) -> tuple[Changed, ...]:
+    """The algorithms of a plan of which the last run asked for another version."""
+    named: dict[tuple[str, str, str, str], list[Unit]] = {}
+    for unit in units:
+        known = before.get(unit.form, unit.algorithm_source)
+        if known != unit.algorithm_source:
+            named.setdefault((*unit.form[:2], known, unit.algorithm_source), []).append(unit)
+    left = {unit.key for unit in missing}
+    return tuple(
+        Changed(
+            *names,
+            settings=len({unit.row().setting for unit in found}),
+            missing=len({unit.row().setting for unit in found if unit.key in left}),
+        )
+        for names, found in named.items()
+    )
 
 
 def _gaps(held: list[tuple[int, int]], trials: int) -> list[tuple[int, int]]:
@@ -134,8 +171,8 @@ def _refuse_mixing(units: list[Unit], index: list[dict[str, Any]]) -> None:
         differs = register.differs(vars(unit.row()))
         if differs:
             raise InvalidStore(
-                f"since the store was made there is another state of {differs}; results are not mixed: "
-                f"use another --store, or go back to that state"
+                f"since the store was made there is another state of {differs}; results on different data are not "
+                f"mixed: use another --store, or go back to that state"
             )
 
 
@@ -143,7 +180,7 @@ def _measured(store: Store | None) -> Measured:
     """Seconds per trial, by algorithm and domain, as a store has measured them."""
     if store is None or not store.shards():
         return {}
-    table = store.table(["algorithm", "domain", "seconds", "l2"]).to_pydict()
+    table = store.table(["algorithm", "domain", "seconds", "l2"], every_version=True).to_pydict()
     totals: dict[tuple[str, str], tuple[float, int]] = {}
     for algorithm, domain, seconds, errors in zip(*table.values(), strict=True):
         spent, trials = totals.get((algorithm, domain), (0.0, 0))
@@ -206,6 +243,35 @@ def _cannot_write(store: Store, error: OSError) -> RunStopped:
     return RunStopped(f"{what}; everything stored so far is kept: make room and run the same command")
 
 
+def record_run(plan: Plan, store: Store) -> str:
+    """Keep what is run, by which command and code, and in which versions; the name of the run.
+
+    Names are in order of time (UTC, to the microsecond): the latest run says which versions are read.
+    """
+    run = f"{datetime.now(UTC).strftime('%Y%m%dT%H%M%S.%f')}-{uuid.uuid4().hex[:8]}"
+    record = {
+        "plan": plan.name,
+        "command": command(),
+        "tasks": [task.to_dict() | {"name": task.name} for task in plan.tasks],
+        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "machine": machine(),
+        "code": code_state(),
+        "versions": recorded((unit.form, unit.algorithm_source) for unit in plan.work[0]),
+    }
+    try:
+        store.record_run(run, record)
+    except OSError as error:
+        raise _cannot_write(store, error) from None
+    return run
+
+
+def record_versions(plan: Plan, store: Store) -> None:
+    """Keep which versions a plan asks for that has nothing to run, where the latest runs asked for others."""
+    before = asked_for(store.runs())
+    if any(before.get(unit.form) != unit.algorithm_source for unit in plan.work[0]):
+        record_run(plan, store)
+
+
 def execute(
     units: Iterable[Unit],
     store: Store,
@@ -216,19 +282,7 @@ def execute(
     on_row: Callable[[Row], None] | None = None,
 ) -> Outcome:
     """Run units and store their rows; whatever happens, rows that came back are stored."""
-    run = f"{time.strftime('%Y%m%dT%H%M%S')}-{uuid.uuid4().hex[:8]}"
-    record = {
-        "plan": plan.name,
-        "command": command(),
-        "tasks": [task.to_dict() | {"name": task.name} for task in plan.tasks],
-        "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
-        "machine": machine(),
-        "code": code_state(),
-    }
-    try:
-        store.record_run(run, record)
-    except OSError as error:
-        raise _cannot_write(store, error) from None
+    run = record_run(plan, store)
     portions = chunks([replace(unit, run=run) for unit in units], measured, executor.jobs)
     outcome, shards, begin = Outcome(), Shards(store, run), time.monotonic()
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
@@ -41,12 +41,15 @@ class Results:
     """How these results are read: loss, percentile, alpha, baselines, test."""
 
     @classmethod
-    def from_store(cls, store: Store | str | PathLike[str]) -> Results:
-        """Every setting of a store; each trial once, whichever runs hold it."""
+    def from_store(cls, store: Store | str | PathLike[str], *, versions: Sequence[str] = ()) -> Results:
+        """Every setting of a store; each trial once, whichever runs hold it.
+
+        Of an algorithm whose code has changed, the version that was asked for last, or those of ``versions``.
+        """
         from dpbench.results.reading import provenance, settings_of
 
         opened = store if isinstance(store, Store) else Store(store)
-        return cls(*settings_of(opened.table()), provenance(opened.runs()))
+        return cls(*settings_of(opened.table(versions=versions)), provenance(opened.runs()))
 
     @classmethod
     def from_rows(cls, rows: Iterable[Row]) -> Results:

@@ -22,18 +22,22 @@ FULL = (*CANONICAL, "seed", "private", "seconds", "key", "run")
 def merge(stores: Sequence[Store], out: Store) -> tuple[int, list[str]]:
     """Bring the rows of several stores together; say where their machines or versions differ.
 
-    Rows made by different code or data are refused, even where they belong to different settings.
+    Rows made on different data are refused, even where they belong to different settings; versions of an algorithm are
+    kept apart.
     """
-    held = out.rows()
+    held = out.rows(every_version=True)
     register, rows = Register(), list(held)
-    for place, found in [(out, held), *((store, store.rows()) for store in stores)]:
+    for place, found in [(out, held), *((store, store.rows(every_version=True)) for store in stores)]:
         for row in found:
             differs = register.differs(vars(row))
             if differs:
-                raise InvalidStore(f"{place.folder} differs from the others in {differs}; results are not mixed")
+                raise InvalidStore(
+                    f"{place.folder} differs from the others in {differs}; results on different data are not mixed: "
+                    f"merge stores that were made in one state"
+                )
         rows += found if place is not out else []
-    known = {(row.identity, row.trials) for row in held}
-    new = [row for row in each_trial_once(rows) if (row.identity, row.trials) not in known]
+    known = {(row.identity, row.algorithm_source, row.trials) for row in held}
+    new = [row for row in each_trial_once(rows) if (row.identity, row.algorithm_source, row.trials) not in known]
     records = {run: record for store in (*stores, out) for run, record in store.runs().items()}
     for run in records.keys() - out.runs().keys():
         out.record_run(run, records[run])
@@ -64,10 +68,13 @@ def _differences(records: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def trial_rows(store: Store, columns: Sequence[str] = FULL) -> list[dict[str, Any]]:
-    """One row a trial, sorted by setting, sample and trial; a failed unit has one row without errors."""
+def trial_rows(store: Store, columns: Sequence[str] = FULL, versions: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """One row a trial, sorted by setting, sample and trial; a failed unit has one row without errors.
+
+    Of each algorithm there is one version; see :meth:`Store.table`.
+    """
     result: list[dict[str, Any]] = []
-    for row in sorted(store.rows(), key=lambda row: row.identity):
+    for row in sorted(store.rows(versions=versions), key=lambda row: row.identity):
         shared = {name: getattr(row, name) for name in columns if hasattr(row, name)}
         shared["seconds"] = row.seconds / max(row.trials, 1)
         if row.failure:
@@ -78,12 +85,12 @@ def trial_rows(store: Store, columns: Sequence[str] = FULL) -> list[dict[str, An
     return [{name: each[name] for name in columns} for each in result]
 
 
-def export(store: Store, path: Path, *, canonical: bool = False) -> int:
+def export(store: Store, path: Path, *, canonical: bool = False, versions: Sequence[str] = ()) -> int:
     """Write one row a trial as .csv, .json or .parquet; the number of rows."""
     columns = CANONICAL if canonical else FULL
     if path.suffix not in {".csv", ".json", ".parquet"}:
         raise InvalidStore(f"cannot export to {path.name!r}; give a file that ends in .csv, .json or .parquet")
-    rows = trial_rows(store, columns)
+    rows = trial_rows(store, columns, versions)
     try:
         write_whole(path, _written(rows, columns, path.suffix))
     except OSError as error:
