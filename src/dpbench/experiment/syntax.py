@@ -16,6 +16,8 @@ from typing import Any, ClassVar
 Chain = tuple[str, ...]
 """A global name with the attributes asked of it, as in ("np", "linalg", "solve")."""
 
+ANY = "*"
+"""The word of code that may mention any, and the name of a module that may be any."""
 MODULE_NAME = "'"
 """The first word of a chain that is a text: the name of a module of ours, perhaps."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -26,7 +28,9 @@ _NAMING = {ast.ExceptHandler: ("name",), ast.MatchAs: ("name",), ast.MatchStar: 
 """Nodes that bind a name which is no node of its own."""
 _UNSAID = {"ctx", "kind", "type_comment", "type_params", "type_ignores", "annotation", "returns"}
 """Fields that say nothing about what code does."""
-_DYNAMIC = {"import_module", "__import__"}
+_IMPORTING = {"import_module", "__import__"}
+_ASKING = {"getattr", "attrgetter", "methodcaller", "vars", "dir", "getmembers", "eval", "exec", "globals", "locals"}
+"""Functions by which code can ask for an attribute that it does not mention."""
 
 
 @dataclass(frozen=True)
@@ -229,12 +233,15 @@ class _Writer:
     # --- names ------------------------------------------------------------------------------------
 
     def _name(self, node: ast.Name) -> None:
+        read = isinstance(node.ctx, ast.Load)
         if self._is_local(node.id):
             self._out.append(node.id)
-            if self._scopes[-1][0] == "class" and isinstance(node.ctx, ast.Load):
+            if self._scopes[-1][0] == "class" and read:
                 self._words.add(node.id)  # another member of the same class
+        elif read or self._scopes:
+            self._chain((node.id,), written=not read)
         else:
-            self._chain((node.id,))
+            self._out.append(node.id)  # what the statement defines
 
     def _attribute(self, node: ast.Attribute) -> None:
         chain = chain_of(node)
@@ -281,11 +288,13 @@ class _Writer:
             self._node(node)
 
     def _call(self, node: ast.Call) -> None:
-        """``import_module("helper")`` is an import."""
-        if (chain_of(node.func) or ("",))[-1] in _DYNAMIC:
-            texts = [each.value for each in node.args[:1] if isinstance(each, ast.Constant)]
-            self._modules.update(each for each in texts if isinstance(each, str))
-            self._modules.update(() if texts else ("*",))
+        """``import_module("helper")`` is an import, and ``getattr(data, name)`` may ask for anything."""
+        called = (chain_of(node.func) or ("",))[-1]
+        texts = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        if called in _IMPORTING:
+            self._modules.update(texts[:1] or [ANY])
+        elif called in _ASKING and not texts:
+            self._words.add(ANY)
         self._node(node)
 
     # --- values -----------------------------------------------------------------------------------
