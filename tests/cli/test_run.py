@@ -116,7 +116,7 @@ def test_skipped_combinations_are_listed(plan, capsys, tmp_path):
             "clusters (no task of the plan has the axes of the dataset",
         ),
         (
-            ["--dataset", "own.npy", "--domain", "64", "--domain", "48"],
+            ["--dataset", "own.npy", "--dataset", "bimodal", "--domain", "64", "--domain", "48"],
             "own at 64 (domain 48 cannot be coarsened to 64",
         ),
     ],

@@ -17,6 +17,7 @@ from dpbench.experiment.costs import Measured, chunks, seconds_of
 from dpbench.experiment.interruption import Interruption
 from dpbench.experiment.plan import Plan, Skipped
 from dpbench.experiment.provenance import code_state, command, machine
+from dpbench.experiment.sources import IDENTITY
 from dpbench.experiment.unit import Unit, describe
 from dpbench.store import Row, Store
 from dpbench.store.mixing import Register
@@ -104,7 +105,7 @@ def agenda(plan: Plan, store: Store | None, *, retry_failed: bool = False, shard
         raise InvalidPlan(f"the plan {plan.file or plan.name} has nothing that can run{reason}; see --list-skipped")
     units = [unit for unit in units if _in_shard(unit, shard)]
     index = store.index() if store is not None else []
-    _refuse_mixing(units, index)
+    _refuse_mixing(units, index, store)
     held: dict[str, list[tuple[int, int]]] = {}
     failures: set[tuple[str, int]] = set()
     for entry in index:
@@ -161,14 +162,19 @@ def _in_shard(unit: Unit, shard: tuple[int, int]) -> bool:
     return int.from_bytes(digest[:8], "big") % parts == part - 1
 
 
-def _refuse_mixing(units: list[Unit], index: list[dict[str, Any]]) -> None:
-    if not index:
+def _refuse_mixing(units: list[Unit], index: list[dict[str, Any]], store: Store | None) -> None:
+    if store is None or not index:
         return
     register = Register()
     for entry in index:
         register.differs(entry)
     for unit in units:
         differs = register.differs(vars(unit.row()))
+        if differs and not any(record.get("identity") == IDENTITY for record in store.runs().values()):
+            raise InvalidStore(
+                f"{store.folder} was made by a version of dpbench that told states of code apart in another way; "
+                f"it can be read, and a run needs another --store"
+            )
         if differs:
             raise InvalidStore(
                 f"since the store was made there is another state of {differs}; results on different data are not "
@@ -256,6 +262,7 @@ def record_run(plan: Plan, store: Store) -> str:
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "machine": machine(),
         "code": code_state(),
+        "identity": IDENTITY,
         "versions": recorded((unit.form, unit.algorithm_source) for unit in plan.work[0]),
     }
     try:

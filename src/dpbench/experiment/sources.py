@@ -22,6 +22,8 @@ from dpbench.experiment.reach import Address, Nodes, Reach
 from dpbench.experiment.vectors import draw_vector, losses, noise_seed, shape_on
 from dpbench.privacy import RandomNoise
 
+IDENTITY = "definitions"
+"""What kind of hash identifies code, as records of runs and shipped results say."""
 RUNNER = (Algorithm.release, Algorithm.prepare, Algorithm.is_private, RandomNoise.seeded, noise_seed)
 """What is called for every result, whatever the algorithm."""
 _OURS = Nodes(Library())
