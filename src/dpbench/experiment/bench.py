@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.errors import AlgorithmFailed, RunStopped
-from dpbench.experiment.unit import Unit, build_algorithm, describe
+from dpbench.experiment.unit import Unit, describe, load_algorithm
 from dpbench.experiment.vectors import draw_vector, losses, noise_seed, shape_on
 from dpbench.privacy import Ledger, RandomNoise
 from dpbench.store.schema import Row
@@ -50,9 +50,11 @@ class Bench:
         named = (unit.data, *unit.vector, unit.seed)
         x = self._keep("vector", named, 4, lambda: draw_vector(shape, *unit.vector, unit.seed))
         algorithm = self._keep(
-            "algorithm", (unit.reference, unit.algorithm), 64, lambda: build_algorithm(unit.reference, unit.algorithm)
+            "algorithm", (unit.reference, unit.algorithm, unit.algorithm_source), 64, lambda: load_algorithm(unit)
         )
-        self._keep("prepared", (unit.algorithm, workload), 64, lambda: algorithm.prepare(workload))
+        self._keep(
+            "prepared", (unit.algorithm, unit.algorithm_source, workload), 64, lambda: algorithm.prepare(workload)
+        )
         label = unit.noise_name or unit.algorithm.label
         seed = noise_seed(unit.vector, unit.seed, workload, unit.epsilon, label, unit.side_information)
         started = clock()
