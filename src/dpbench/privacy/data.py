@@ -7,10 +7,10 @@ sensitivity that the strategy or score itself claims, rounded up. A charge is ma
 Neighbours differ by one record added or removed: exactly one cell changes by one.
 
 What the handle enforces: no charge beyond the budget, noise no smaller than the claim asks for, disjoint regions,
-counts that nothing can write to (``setflags`` is refused, there is no writeable base), raw counts for published forms alone,
-each time with a mark in the ledger. What it cannot enforce, because Python hides nothing from those who look: that a
-claim is true, that a strategy forgets the counts it was shown, that nobody reads private attributes or draws from the
-noise source directly. An algorithm is a guest, not a prisoner; these are what ``dpbench check`` looks for.
+counts that nothing can write to (``setflags`` is refused, there is no writeable base), raw counts for published forms
+alone, each time with a mark in the ledger. What it cannot enforce, because Python hides nothing from those who look:
+that a claim is true, that a strategy forgets the counts it was shown, that nobody reads private attributes or draws
+from the noise source directly. An algorithm is a guest, not a prisoner; these are what ``dpbench check`` looks for.
 """
 
 from __future__ import annotations
@@ -344,7 +344,7 @@ class PrivateData:
             raise InvalidInput(f"a region of '{reason}' is not a box or a list of cell numbers; give slices or numbers")
         if cells.size and not (-self.domain.size <= cells.min() and cells.max() < self.domain.size):
             raise InvalidInput(
-                f"a region of '{reason}' has a cell outside the domain; cells are 0 ... {self.domain.size - 1}"
+                f"a region of '{reason}' has a cell outside the domain; give 0 ... {self.domain.size - 1}"
             )
         return cells.astype(np.int64)
 

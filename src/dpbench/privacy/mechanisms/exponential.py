@@ -1,11 +1,11 @@
 """The exponential mechanism (McSherry, Talwar: FOCS 2007), drawn by Gumbel-max.
 
 Proof. Candidate i is chosen with probability proportional to exp(r s_i(x)). Between neighbours the exponent of every
-candidate moves by r times its score's change; the logarithm of the normalising sum moves by no less than the least and
-no more than the largest of these. So log-ratios lie within an interval as long as the range, over candidates, of r times
-the change, which also bounds each. Scores that move by at most D have a range of at most 2 D, and of at most D where a
-record never moves two scores in opposite directions (monotone): r = e / (2 D) or e / D spends e. Since log-ratios of two
-outcomes never differ by more than e, zCDP charges e^2 / 8 (Cesar, Rogers: ALT 2021).
+candidate moves by r times its score's change; the logarithm of the normalising sum moves by no less than the least
+and no more than the largest of these. So log-ratios lie within an interval as long as the range, over candidates, of
+r times the change, which also bounds each. Scores that move by at most D have a range of at most 2 D, and of at most
+D where a record never moves two scores in opposite directions (monotone): r = e / (2 D) or e / D spends e. Since log-
+ratios of two outcomes never differ by more than e, zCDP charges e^2 / 8 (Cesar, Rogers: ALT 2021).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.privacy.budget import noise_scale
-from dpbench.privacy.mechanisms.mechanism import Mechanism, claimed, shape_refusal
+from dpbench.privacy.mechanisms.mechanism import WHOLE, Mechanism, claimed, shape_refusal
 
 if TYPE_CHECKING:
     from dpbench.privacy.asking import Score, Statistic
@@ -83,7 +83,9 @@ class Exponential(Mechanism):
         if np.isnan(truth).any() or not np.isfinite(best).all():
             return "allows no candidate, or scores one as NaN or infinity; score at least one above -inf"
         finite = np.abs(truth[np.isfinite(truth)])
-        if finite.max() * 2.0**-52 > float(self.claim) / 4:
+        halves = 2 * finite  # whole numbers and medians of them are exact up to here
+        exact = halves.max() <= WHOLE and (halves == np.rint(halves)).all()
+        if not exact and finite.max() * 2.0**-52 > float(self.claim) / 4:
             return "has scores so large that rounding may move them by more than a quarter of the claim"
         return ""
 

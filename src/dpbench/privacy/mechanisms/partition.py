@@ -1,9 +1,9 @@
 """A partition of the line into intervals that cost little in all, sampled exactly.
 
-Proof. The exponential mechanism over all allowed partitions B, with probability proportional to
-exp(-r (total cost of B) - penalty |B|) and r = e / (2 D), spends e: the penalty is public, and a record moves the total
-cost of every partition by at most D, so it moves each exponent by at most e / 2, and the logarithm of the normalising sum
-by as much. The draw is exact: F(e), the sum over all partitions of [0, e), follows by dynamic programming, and going back
+Proof. The exponential mechanism over all allowed partitions B, with probability proportional to exp(-r (total cost of
+B) - penalty |B|) and r = e / (2 D), spends e: the penalty is public, and a record moves the total cost of every
+partition by at most D, so it moves each exponent by at most e / 2, and the logarithm of the normalising sum by as
+much. The draw is exact: F(e), the sum over all partitions of [0, e), follows by dynamic programming, and going back
 from n each interval is drawn from its exact conditional probability. So is every outcome's probability.
 """
 
