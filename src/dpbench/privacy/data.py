@@ -299,8 +299,8 @@ class PrivateData:
             failure = type(error).__name__
         if failure:  # raised here, where the other exception is gone: it may hold counts
             raise AlgorithmFailed(
-                f"'{reason}' failed with {failure} when it was shown the counts; its words are withheld, since they may "
-                f"quote counts: show it made-up counts to read them"
+                f"'{reason}' failed with {failure} when it was shown the counts; its words are withheld, since they "
+                f"may quote counts: show it made-up counts to read them"
             )
         if refusal:
             raise InvalidInput(f"'{reason}' {refusal}")
