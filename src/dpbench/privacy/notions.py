@@ -7,8 +7,9 @@ from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from dpbench.errors import InvalidEpsilon, InvalidInput, Unsupported
+from dpbench.errors import InvalidInput, Unsupported
 from dpbench.privacy.budget import exact, read_epsilon, root_below
+from dpbench.privacy.conversion import gaussian_sigma, read_delta, read_rho, zcdp_rho
 from dpbench.privacy.mechanisms import Gaussian, Laplace, Mechanism
 
 if TYPE_CHECKING:
@@ -100,15 +101,19 @@ Notion = PureDP | ZCDP
 
 
 def read_budget(epsilon: object, delta: object, rho: object, *, one_measurement: bool) -> Notion:
-    """The budget that a user names: epsilon; epsilon and delta; or rho."""
+    """The budget that a user names: epsilon; epsilon and delta; or rho.
+
+    For an algorithm of one Gaussian measurement (epsilon, delta) means the exact formula, and rho is what its noise
+    implies. For any other it is the largest rho whose conversion is within (epsilon, delta).
+    """
     if rho is not None:
         if epsilon is not None or delta is not None:
             raise InvalidInput("rho was given together with epsilon or delta; give rho alone, or epsilon and delta")
-        amount = exact(rho, "rho")
-        if amount <= 0:
-            raise InvalidEpsilon(f"rho is {rho!r}; give a finite number greater than 0, for example 0.01")
-        return ZCDP(amount)
+        return ZCDP(read_rho(rho))
     budget = read_epsilon(epsilon)
-    if delta is None or (isinstance(delta, int | float) and delta == 0):
+    if delta is None or exact(delta, "delta") == 0:
         return PureDP(budget)
-    raise NotImplementedError
+    stated = budget, read_delta(delta)
+    if one_measurement:
+        return ZCDP(1 / (2 * gaussian_sigma(*stated) ** 2), stated, one_measurement=True)
+    return ZCDP(zcdp_rho(*stated), stated)
