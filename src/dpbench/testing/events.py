@@ -104,7 +104,7 @@ def test_event(
     other: Mapping[str, Floats],
     epsilon: float,
     alarm: float,
-    delta: float = 0.0,
+    delta: float,
 ) -> Test:
     """Count an event on fresh runs; ``alarm`` is the probability of a false refutation."""
     happened = int(event.holds(mine[event.family]).sum())
