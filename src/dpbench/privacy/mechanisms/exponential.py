@@ -73,26 +73,25 @@ class Exponential(Mechanism):
         """A wrong shape, a group without candidates, or scores that are no numbers."""
         if truth.ndim == 0:
             return "scores no candidate; score at least one"
-        wrong = shape_refusal(truth, truth.shape[-1:], trials)
-        if wrong:
-            return wrong
         starts = self.starts(truth)
         if starts[0] != 0 or starts[-1] != truth.shape[-1] or (np.diff(starts) < 1).any():
             return "has a group without candidates; each needs at least one"
+        return shape_refusal(truth, truth.shape[-1:], trials) or self._not_numbers(truth, starts)
+
+    def _not_numbers(self, truth: Floats, starts: NDArray[np.int64]) -> str:
+        """Why scores cannot be trusted to move by their claim alone; -inf forbids a candidate, but not all of a group."""
+        quarter = float(self.claim) / 4
         highest, lowest = float(truth.max()), float(truth.min())
-        if (
-            max(abs(highest), abs(lowest)) * 2.0**-52 <= float(self.claim) / 4
-        ):  # the usual case; NaN is never at most anything
+        if max(abs(highest), abs(lowest)) * 2.0**-52 <= quarter:  # the usual case; NaN is never at most anything
             return ""
         best = np.maximum.reduceat(truth, starts[:-1], axis=-1)
         if not np.isfinite(highest) or not np.isfinite(best).all():
             return "allows no candidate, or scores one as NaN or infinity; score at least one above -inf"
         finite = np.abs(truth[np.isfinite(truth)])
         halves = 2 * finite  # whole numbers and medians of them are exact up to here
-        exact = halves.max() <= WHOLE and (halves == np.rint(halves)).all()
-        if not exact and finite.max() * 2.0**-52 > float(self.claim) / 4:
-            return "has scores so large that rounding may move them by more than a quarter of the claim"
-        return ""
+        if finite.max() * 2.0**-52 <= quarter or (halves.max() <= WHOLE and (halves == np.rint(halves)).all()):
+            return ""
+        return "has scores so large that rounding may move them by more than a quarter of the claim"
 
     def level(self, loss: Fraction) -> float:
         """Nats per unit of score, rounded down."""
