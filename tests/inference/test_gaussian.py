@@ -17,6 +17,7 @@ from dpbench.inference.tree import complete_tree_variance
 from dpbench.linear.gaussian_optimal import GaussianOptimal
 from dpbench.linear.haar import range_energy
 from dpbench.linear.square_root import SquareRoot
+from dpbench.privacy.conversion import gaussian_sigma
 from dpbench.workloads import Prefix, RandomRange
 from reference.sampling import standard_errors
 
@@ -109,3 +110,25 @@ def test_the_error_of_a_run_is_the_expected_one(strategy, workload):
     noise = rng.normal(scale=float(strategy.squared_l2_sensitivity) ** 0.5, size=(2000, *strategy.shape))
     error = workload.mean_squared(strategy.reconstruct(strategy.answer(x) + noise) - x)
     assert abs(standard_errors(error, unit_error(strategy, workload))) < 4
+
+
+@pytest.mark.parametrize(
+    ("n", "root_6", "root_9"), [(256, 11.275, 14.666), (1024, 13.138, 17.089), (4096, 15.003, 19.515)]
+)
+def test_the_root_mean_square_error_at_a_delta(n, root_6, root_9):
+    """The square root on prefixes at epsilon 1, delta 1e-6 and 1e-9, with the exact Gaussian formula."""
+    error = unit_error(SquareRoot(Domain((n,))), Prefix(n))
+    for delta, expected in ((1e-6, root_6), (1e-9, root_9)):
+        assert float(gaussian_sigma(1, delta)) * error**0.5 == pytest.approx(expected, abs=6e-4)
+
+
+def test_the_optimal_error_at_a_delta():
+    """On prefixes of 256 cells, and on random boxes of 32 x 32 and 64 x 64 cells."""
+    strategy = GaussianOptimal.of(Prefix(256))
+    for delta, expected in ((1e-6, 10.665), (1e-9, 13.872)):
+        error = float(gaussian_sigma(1, delta)) * unit_error(strategy, Prefix(256)) ** 0.5
+        assert error == pytest.approx(expected, abs=6e-4)
+    for side, expected in ((32, 354), (64, 591)):
+        boxes = RandomRange((side, side), queries=None)
+        error = float(gaussian_sigma(1, 1e-6)) ** 2 * unit_error(GaussianOptimal.of(boxes), boxes)
+        assert error == pytest.approx(expected, abs=0.6)

@@ -17,7 +17,8 @@ import pytest
 from scipy import stats
 
 from dpbench.errors import DPBenchError, InvalidInput
-from dpbench.privacy.exact_noise import LARGEST_SCALE, ExactNoise
+from dpbench.privacy import exact_noise
+from dpbench.privacy.exact_noise import LARGEST_SCALE, ExactNoise, _squared
 from dpbench.privacy.expansion import exponential
 
 ALARM = 1e-6
@@ -90,7 +91,7 @@ LAPLACE = [
 ]
 GAUSSIAN = [
     *((Fraction(1, 10), DRAWS), (Fraction(1, 2), DRAWS), (Fraction(1), DRAWS), (Fraction(22, 7), DRAWS)),
-    *((Fraction(12345, 7), DRAWS), (Fraction(2**80), DRAWS // 2)),
+    *((Fraction(12345, 7), DRAWS), (Fraction(2**64), DRAWS // 2), (Fraction(2**80), DRAWS // 2)),
 ]
 
 
@@ -109,6 +110,12 @@ def test_discrete_laplace_has_its_law(scale, draws):
     assert rejected(by_bin(seeded(2).discrete_laplace(scale * Fraction(51, 50), draws), edges), chances)
 
 
+def test_the_digits_beyond_the_last_one_drawn_alone_are_counted(monkeypatch):
+    """They are set once in millions of draws; with hardly a digit drawn alone they decide, and the law is the same."""
+    monkeypatch.setattr(exact_noise, "RARE", Fraction(1, 2))
+    test_discrete_laplace_has_its_law(Fraction(37, 3), DRAWS)
+
+
 @pytest.mark.parametrize(("variance", "draws"), GAUSSIAN)
 def test_discrete_gaussian_has_its_law(variance, draws):
     """Binned draws fit the law at deviation sigma; those at 1.02 sigma do not."""
@@ -123,6 +130,14 @@ def test_discrete_gaussian_has_its_law(variance, draws):
     assert power(chances, other, draws) > 0.999999
     assert not rejected(by_bin(seeded(3).discrete_gaussian(variance, draws), edges), chances)
     assert rejected(by_bin(seeded(4).discrete_gaussian(wider, draws), edges), chances)
+
+
+def test_squares_are_cut_into_whole_numbers_that_fit():
+    """The three terms add up to the square, exactly, for distances up to 2^61."""
+    distances = [0, 1, 2**31 - 1, 2**31, 2**31 + 1, 3**30, 2**61 - 1, *np.random.default_rng(0).integers(0, 2**61, 50)]
+    terms = _squared(np.array(distances), Fraction(1, 7))
+    for place, distance in enumerate(map(int, distances)):
+        assert sum(int(a[place]) * rate for a, rate in terms) == Fraction(distance**2, 7)
 
 
 @pytest.mark.parametrize("draw", ["discrete_laplace", "discrete_gaussian"])
@@ -164,12 +179,14 @@ def test_the_variance_of_a_discrete_gaussian_is_its_parameter(variance):
 
 @pytest.mark.parametrize("draw", ["discrete_laplace", "discrete_gaussian"])
 def test_draws_are_symmetric_and_independent(draw):
-    """As many draws above 0 as below; neighbours are uncorrelated; sums of 16 have 16 variances (6e-7 each)."""
+    """As many above 0 as below; no correlation of neighbours or halves; sums of 16 have 16 variances (6e-7 each)."""
     draws = getattr(seeded(8), draw)(25, 16 * 40_000).astype(float)
     positive, negative = (draws > 0).sum(), (draws < 0).sum()
     assert abs(positive - negative) < 5 * sqrt(positive + negative)
     variance = draws.var()
-    assert abs((draws[1:] * draws[:-1]).mean()) < 5 * variance / sqrt(len(draws))
+    half = len(draws) // 2
+    for first, second in ((draws[1:], draws[:-1]), (draws[:half], draws[half:]), (draws[:half], draws[half:][::-1])):
+        assert abs((first * second).mean()) < 5 * variance / sqrt(len(first))
     sums = draws.reshape(-1, 16).sum(axis=1)
     # the variance of a sum's square is 2 (16 v)^2, and for Laplace 16 * 3 v^2 more
     spread = sqrt((2 * 256 + 48) / len(sums)) * variance
@@ -193,7 +210,7 @@ def test_coins_of_exponential_chance(x):
 
 
 def test_a_coin_that_is_off_by_two_percent_is_rejected():
-    """At x = 1/2 the test above rejects a chance of exp(-0.51), with a power above 0.999999."""
+    """At x = 1/2 the test rejects a chance of exp(-0.51), with a power above 0.999999."""
     draws = 10**6
     assert draws * (exp(-0.5) - exp(-0.51)) > 10 * sqrt(draws / 4)  # 4.9 deviations are rejected, 5 are left
     heads = int(seeded(11).bernoulli_exp(Fraction(51, 100), draws).sum())

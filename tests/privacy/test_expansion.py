@@ -46,6 +46,17 @@ def test_bounds_hold_and_are_close(bits):
             assert high - low <= 2
 
 
+@pytest.mark.parametrize("bits", [1, 4, 9, 16])
+def test_bounds_of_the_logistic_function_hold(bits):
+    """2^bits / (1 + exp(x)) lies between them, also where few bits leave no slack."""
+    with localcontext(PRECISE):
+        for x in arguments(300, seed=bits):
+            low, high = logistic(x)._bounds(bits)
+            e = exp_of_minus(x)
+            assert low <= e / (1 + e) * 2**bits <= high
+            assert high - low <= 3
+
+
 def test_exp_of_nothing_is_one():
     """The bounds of exp(0) hold 1."""
     low, high = exp_bounds(Fraction(0), 40)

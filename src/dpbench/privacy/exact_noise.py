@@ -17,8 +17,9 @@ The difference of two geometric numbers is discrete Laplace. The discrete Gaussi
 Canonne, Kamath and Steinke (The discrete Gaussian for differential privacy, NeurIPS 2020).
 
 All chances in a batch are fixed beforehand, so a batch is a few comparisons of arrays of whole numbers. The numbers
-are int64: a draw beyond 2^62 stands for all that are still larger. At the largest scale allowed, 2^50, that has a
-chance below exp(-4000), and for Laplace noise it costs no privacy at all, being a function of the draw.
+are int64, which is the only limit. A geometric number stops at 2^62 and stands there for all that are larger; at the
+largest scale allowed, 2^50, that has a chance below exp(-4000), and it costs no privacy, being a function of the exact
+draw. A Gaussian number beyond 2^61 is never drawn; its chance is below exp(-10^6).
 
 Time is not protected: how long a draw takes, and how many random bytes it reads, depends on what is drawn.
 """
@@ -53,6 +54,8 @@ Scores = Sequence[int | Fraction] | Ints
 
 LARGEST_SCALE = 2**50
 """The largest scale of Laplace, and standard deviation of Gaussian noise."""
+RARE = 16
+"""Binary digits of a geometric number are drawn one by one up to a power of two that is passed with chance exp(-16)."""
 LIMB = 62
 """Bits of a whole number that are kept in one int64."""
 
@@ -114,7 +117,7 @@ class ExactNoise:
         kept, found = [np.empty(0, dtype=np.int64)], 0
         while found < n:
             y = self._laplace(proposal, 3 * (n - found) // 2 + 16)
-            # beyond this the chance is below exp(-2^40), and the square of the distance would not fit
+            # beyond this the square of the distance would not fit; at a deviation of 2^50 it is 2^11 deviations away
             y = y[np.abs(y) < (1 << LIMB - 1) // q]
             kept.append(y[self._survives(_squared(np.abs(np.abs(y) * q - centre), rate))])
             found += len(kept[-1])
@@ -183,7 +186,7 @@ class ExactNoise:
     def _geometric(self, rate: Fraction, n: int) -> Ints:
         """Whole numbers g >= 0 with chance proportional to exp(-g rate), by their independent binary digits."""
         low = 0
-        while rate * (1 << low) < 16:
+        while rate * (1 << low) < RARE:
             low += 1
         value = np.zeros(n, dtype=np.int64)
         for j in range(low):

@@ -4,16 +4,18 @@
 2016): for every order a > 1 one record makes a Renyi divergence of at most a rho. Both amounts add up over calls.
 
 What a call costs of rho follows from one lemma. Let L be the logarithm of the ratio of an outcome's chances with and
-without a record, and let L lie in an interval of length w. K(a) = ln E exp(a L), the mean taken without the record,
-has K(0) = K(1) = 0 and K'' <= w^2 / 4, K'' being the variance of a number in an interval of length w. So K(a) - a (a
-- 1) w^2 / 8 is concave and vanishes at 0 and 1: it is at most 0 beyond 1, and the divergence of order a, K(a) / (a -
-1), is at most a w^2 / 8. Hence **rho = w^2 / 8**.
+without a record, and let L lie in an interval of length w. Then the call costs **rho = w^2 / 8**.
+
+Proof. K(a) = ln E exp(a L), the mean taken without the record, has K(0) = K(1) = 0, and K''(a) is the variance of L
+under a reweighted law: a number in an interval of length w has a variance of at most w^2 / 4. So the function
+K(a) - a (a - 1) w^2 / 8 is concave and vanishes at 0 and at 1; beyond 1 it is at most 0. The divergence of order a is
+K(a) / (a - 1), hence at most a w^2 / 8.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from math import isqrt
 
@@ -163,5 +165,5 @@ def _in_words(amount: Fraction) -> str:
     """A fraction as people write it: 1/200; as a decimal number where that is exact and the fraction is long."""
     if amount.denominator < 10**6:
         return str(amount)
-    decimal = Decimal(amount.numerator) / Decimal(amount.denominator)
+    decimal = Context(prec=28).divide(Decimal(amount.numerator), Decimal(amount.denominator))
     return f"{decimal.normalize():f}" if Fraction(decimal) == amount else str(amount)
