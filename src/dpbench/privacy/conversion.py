@@ -15,8 +15,8 @@ valid rho or epsilon for each t as well, whichever of the three is wanted; the b
 
     delta = Phi(1 / (2 sigma) - epsilon sigma) - exp(epsilon) Phi(-1 / (2 sigma) - epsilon sigma),
 
-and no smaller delta is true. That is for noise from the real line. Discrete Gaussian noise keeps the same rho, but on
-several coordinates not this delta: what is released on a lattice is accounted for by rho.
+and no smaller delta is true. That is for noise from the real line. Discrete Gaussian noise keeps the same rho, but not
+this delta: what is released on a lattice is accounted for by rho.
 """
 
 from __future__ import annotations
