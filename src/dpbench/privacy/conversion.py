@@ -15,8 +15,8 @@ valid rho or epsilon for each t as well, whichever of the three is wanted; the b
 
     delta = Phi(1 / (2 sigma) - epsilon sigma) - exp(epsilon) Phi(-1 / (2 sigma) - epsilon sigma),
 
-which no other delta improves upon. It holds for noise from the real line: discrete Gaussian noise keeps the same rho,
-but on several coordinates not this delta, so what is released on a lattice is accounted for by rho.
+and no smaller delta is true. That is for noise from the real line. Discrete Gaussian noise keeps the same rho, but not
+this delta: what is released on a lattice is accounted for by rho.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ from dpbench.errors import InvalidEpsilon, InvalidInput
 from dpbench.privacy.budget import exact, read_epsilon
 
 SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10**9), Fraction(1000)
+"""The range of an epsilon that comes with a delta."""
 SMALLEST_DELTA, LARGEST_DELTA = Fraction(1, 10**300), Fraction(1, 2)
+"""The range of a delta."""
 DIGITS = 12
 """Significant digits that are kept of a result."""
 PRECISION = Context(prec=60)

@@ -23,7 +23,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpbench.domain import Domain
-from dpbench.errors import AlgorithmFailed, InvalidInput, NotPrivate, UndeclaredSideInformation, Unsupported
+from dpbench.errors import (
+    AlgorithmFailed,
+    BudgetExceeded,
+    InvalidInput,
+    NotPrivate,
+    UndeclaredSideInformation,
+    Unsupported,
+)
 from dpbench.privacy.asking import GroupedScore, PartitionCost, Score, Statistic, Strategy, Total
 from dpbench.privacy.budget import Number, exact, read_epsilon
 from dpbench.privacy.counts import as_counts
@@ -188,6 +195,8 @@ class PrivateData:
         """
         reason = why or "disjoint regions"
         amount = exact(spend, f"the budget of '{reason}'")
+        if amount <= 0:
+            raise BudgetExceeded(f"'{reason}' spends {amount} of {self.ledger.notion.unit}; spend more than 0")
         pieces = self._cut(regions, reason)
         ledgers = tuple(Ledger(self.ledger.notion.portion(amount), self.trials) for _ in pieces)
         self.ledger.charge(Charge("parts", reason, amount, regions=ledgers))

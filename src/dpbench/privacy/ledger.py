@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbench.errors import BudgetExceeded, BudgetNotSpent, Unsupported
-from dpbench.privacy.notions import Notion, PureDP
+from dpbench.privacy.notions import Notion, PureDP, short
 
 FOR_NOTHING = ("public", "reveal")
 """Kinds of lines that cost nothing and after which a run is not private for adding or removing a record."""
@@ -153,7 +153,7 @@ class Ledger:
 
     def __str__(self) -> str:
         mark = "" if self.private else f"  NOT PRIVATE: {', '.join(self.for_nothing)}"
-        head = f"{self.notion}: spent {_short(self.spent)}, forfeited {_short(self.forfeited)}{mark}"
+        head = f"{self.notion}: spent {short(self.spent)}, forfeited {short(self.forfeited)}{mark}"
         several = [
             f"  each of {self.trials} trials costs this; publishing all of them costs {self.trials} times as much"
         ]
@@ -163,8 +163,3 @@ class Ledger:
         found = [told(charge) for charge in self.__charges if chosen(charge)]
         regions = [region for charge in self.__charges for region in charge.regions]
         return list(dict.fromkeys([*found, *(each for region in regions for each in region._collected(chosen, told))]))
-
-
-def _short(amount: Fraction) -> str:
-    """A fraction as it is, where a reader can take it in."""
-    return str(amount) if amount.denominator < 10**6 else f"{float(amount):.6g}"

@@ -79,7 +79,7 @@ class Exponential(Mechanism):
         return shape_refusal(truth, truth.shape[-1:], trials) or self._not_numbers(truth, starts)
 
     def _not_numbers(self, truth: Floats, starts: NDArray[np.int64]) -> str:
-        """Why scores cannot be trusted to move by their claim alone; -inf forbids a candidate, but not all of a group."""
+        """Why scores cannot be trusted to move by their claim alone; -inf forbids a candidate, never all of a group."""
         quarter = float(self.claim) / 4
         highest, lowest = float(truth.max()), float(truth.min())
         if max(abs(highest), abs(lowest)) * 2.0**-52 <= quarter:  # the usual case; NaN is never at most anything
