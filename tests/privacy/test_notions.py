@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from dpbench.errors import DPBenchError, InvalidEpsilon, Unsupported
 from dpbench.privacy.budget import evenly, split
-from dpbench.privacy.mechanisms import Exponential, Laplace
+from dpbench.privacy.mechanisms import Exponential, Gaussian, Laplace
 from dpbench.privacy.notions import ZCDP, PureDP
 
 
