@@ -29,7 +29,7 @@ def workload_on(domain):
 def recorded(algorithm, x, workload, epsilon, trials, seed=0, noise=None):
     """The estimate, and the recording of a run."""
     channel = Recording()
-    return algorithm.release(x, workload, epsilon, trials, seed, channel=channel, noise=noise).estimate, channel
+    return algorithm.outcome(x, workload, epsilon, trials, seed, channel=channel, noise=noise).estimate, channel
 
 
 class TestPrivate:
@@ -96,7 +96,7 @@ class TestPrivate:
     def test_any_workload(self, workload, objective):
         """Products of distributions and lists of ranges; nearly exact answers at a huge epsilon."""
         x = np.random.default_rng(0).integers(0, 50, size=workload.domain.shape)
-        estimate = algorithms.get("DAWA", objective=objective).run(x, workload, 1e9)
+        estimate = algorithms.get("DAWA", objective=objective).run(x, workload, 1e9, seed=0)
         # 1e-4: noise of size 1e-9 through weights down to 1e-3
         assert workload.norm(estimate - x, "Linf").max() < 1e-4
 
@@ -136,7 +136,7 @@ class TestPublished:
         x = np.full((3, 3), 8)
         workload = RandomRange((3, 3), queries=4)
         whole = algorithms.get("DAWA", variant="published", truncate=False, rho=0.999999)
-        lost = whole.release(x, workload, Fraction(1, 10**9), noise=NoNoise(1)).estimate
+        lost = whole.outcome(x, workload, Fraction(1, 10**9), noise=NoNoise(1)).estimate
         assert lost.sum() < x.sum()
 
     def test_single_cells_betray_a_record(self):
@@ -192,4 +192,4 @@ class TestRefusals:
     def test_three_axes(self):
         """The Hilbert curve here has two."""
         with pytest.raises(Unsupported, match="1-D or 2-D"):
-            DAWA.run(np.ones((2, 2, 2)), AllRange((2, 2, 2)), 1)
+            DAWA.run(np.ones((2, 2, 2)), AllRange((2, 2, 2)), 1, seed=0)

@@ -16,7 +16,7 @@ from dpbench.errors import InvalidInput, UnknownName, Unsupported
 from dpbench.inference.tree import TreeLeastSquares
 from dpbench.linear.greedy import greedy_tree
 from dpbench.linear.images import Objective
-from dpbench.privacy import PrivateData, read_epsilon
+from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 
 
@@ -51,6 +51,8 @@ class GreedyH(Algorithm):
     paper = "Li, Hay, Miklau: A data- and workload-aware algorithm for range queries, PVLDB 2014"
     dimensions = (1, 2)
     data_dependent = False
+    notions = ("pure", "zCDP")
+    one_measurement = True
     hierarchical = True
 
     branching: int = 2
@@ -84,17 +86,16 @@ class GreedyH(Algorithm):
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Weighted noisy counts, then least squares."""
         tree = _solver(workload, self.branching, self.steps, self.objective)
-        estimate = tree.solve(data.laplace(tree.strategy, data.epsilon, "weighted tree"))
+        estimate = tree.solve(data.measure(tree.strategy, data.budget, "weighted tree"))
         return np.trunc(estimate) if self.truncate and data.domain.ndim == 2 else estimate
 
     def prepare(self, workload: Workload) -> None:
         """Build the strategy."""
         _solver(workload, self.branching, self.steps, self.objective)
 
-    def expected_error(self, workload: Workload, epsilon: float) -> float:
-        """From the recurrences on the tree."""
+    def measurement(self, workload: Workload) -> tuple[Strategy, float]:
+        """The weighted tree; from the recurrences on it."""
         if self.truncate and workload.domain.ndim == 2:
             raise Unsupported("GreedyH with truncate=True depends on the data in 2-D; use truncate=False or run it")
         tree = _solver(workload, self.branching, self.steps, self.objective)
-        noise = 2.0 * (tree.strategy.sensitivity / float(read_epsilon(epsilon))) ** 2
-        return noise * tree.mean_variance(workload)
+        return tree.strategy, tree.mean_variance(workload)

@@ -58,7 +58,7 @@ class Bench:
         label = unit.noise_name or unit.algorithm.label
         seed = noise_seed(unit.vector, unit.seed, workload, unit.epsilon, label, unit.side_information)
         started = clock()
-        release = algorithm.release(
+        outcome = algorithm.outcome(
             x,
             workload,
             unit.epsilon,
@@ -70,13 +70,13 @@ class Bench:
         ended = clock()
         if _content(workload) != workload.key:
             raise AlgorithmFailed(f"{algorithm.name} changed the workload that it was given; work on a copy")
-        measured = losses(workload, x, shape, release.estimate, unit.scale, (unit.loss,))
+        measured = losses(workload, x, shape, outcome.estimate, unit.scale, (unit.loss,))
         if unit.answers:
-            _write_answers(unit, workload.answer(release.estimate))
+            _write_answers(unit, workload.answer(outcome.estimate))
         return unit.row(
             **measured,
-            ledger=ledger_json(release.ledger),
-            private=release.ledger.private and algorithm.is_private,
+            ledger=ledger_json(outcome.ledger),
+            private=outcome.ledger.private and algorithm.is_private,
             seconds=ended - started,
             seconds_other=(started - begin) + (clock() - ended),
         )

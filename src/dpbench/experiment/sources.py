@@ -24,7 +24,7 @@ from dpbench.privacy import RandomNoise
 
 IDENTITY = "definitions"
 """What kind of hash identifies code, as records of runs and shipped results say."""
-RUNNER = (Algorithm.release, Algorithm.prepare, Algorithm.is_private, RandomNoise.seeded, noise_seed)
+RUNNER = (Algorithm.outcome, Algorithm.prepare, Algorithm.is_private, RandomNoise.seeded, noise_seed)
 """What is called for every result, whatever the algorithm."""
 _OURS = Nodes(Library())
 
