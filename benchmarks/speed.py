@@ -71,9 +71,9 @@ def strategy_cost(written: str) -> tuple[float, float]:
     code = (
         "import resource, time\n"
         "from dpbench import workloads\n"
-        "from dpbench.linear.greedy import greedy_tree\n"
-        "from dpbench.inference.tree import TreeLeastSquares\n"
-        "import dpbench.kernels.coverage, dpbench.kernels.greedy, dpbench.kernels.tree\n"
+        "from dpbench.mathematics.greedy import greedy_tree\n"
+        "from dpbench.mathematics.least_squares import TreeLeastSquares\n"
+        "from dpbench.mathematics.kernels import coverage, greedy, tree\n"
         f"domain = {written!r}\n"
         "workload = workloads.RandomRange(domain) if 'x' in domain else workloads.Prefix(domain)\n"
         "start = time.perf_counter()\n"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from dpbench.interpreting import regret
+from dpbench.page.summary import summary_tables
 from dpbench.paper import Study
 from dpbench.paper.page import price_tables
 from dpbench.paper.reported import DOMAINS
 from dpbench.paper.study import Part
-from dpbench.report.summary import summary_tables
 
 
 def places(study: Study) -> Mapping[str, str]:

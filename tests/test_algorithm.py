@@ -14,7 +14,7 @@ from dpbench.errors import (
     UnknownName,
     Unsupported,
 )
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 
 X = np.arange(8)
 PREFIX = dpb.workloads.Prefix(8)

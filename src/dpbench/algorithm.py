@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpbench.domain import Domain, DomainLike
 from dpbench.errors import AlgorithmFailed, InvalidDomain, InvalidInput, UnknownName, Unsupported
-from dpbench.postprocess import apply_steps
+from dpbench.mathematics.postprocess import apply_steps
 from dpbench.privacy import (
     Ledger,
     NoiseSource,

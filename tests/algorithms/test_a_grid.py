@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from dpbench import algorithms
+from dpbench.audit import check_algorithm
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed, InvalidInput, UnknownName
-from dpbench.inference.tree import TreeLeastSquares
-from dpbench.linear.tree import Tree
+from dpbench.mathematics.least_squares import TreeLeastSquares
+from dpbench.mathematics.tree import Tree
 from dpbench.privacy import NoNoise, Recording
-from dpbench.testing import check_algorithm
 from dpbench.workloads import Identity, RandomRange
 from reference.grid import labels_of, mean_squared_error, square_labels
 from reference.sampling import standard_errors

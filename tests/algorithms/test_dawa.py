@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from dpbench import algorithms
+from dpbench.audit import check_algorithm
 from dpbench.errors import CheckFailed, InvalidInput, NotPrivate, UnknownName, Unsupported
-from dpbench.linear.buckets import cells_along
-from dpbench.linear.greedy import greedy_tree
+from dpbench.mathematics.buckets import cells_along
+from dpbench.mathematics.greedy import greedy_tree
 from dpbench.privacy import NoNoise, PrivateData, RandomNoise, Recording
-from dpbench.testing import check_algorithm
 from dpbench.workloads import AllRange, Prefix, RandomRange
 from reference import dawa as reference
 

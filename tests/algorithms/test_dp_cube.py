@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from dpbench import algorithms
+from dpbench.audit import check_algorithm
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed, InvalidInput, UnknownName
-from dpbench.linear.grid import GridCounts, boxes_by_penalty, boxes_by_variance, steps
+from dpbench.mathematics.grid import GridCounts, boxes_by_penalty, boxes_by_variance, steps
 from dpbench.privacy import NoNoise, Recording
-from dpbench.testing import check_algorithm
 from dpbench.workloads import Identity, Prefix
 from reference import dp_cube as reference
 from reference.grid import block_average, labels_of, square_labels

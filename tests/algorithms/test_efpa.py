@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from dpbench import algorithms
+from dpbench.audit import check_algorithm
 from dpbench.errors import CheckFailed, UnknownName, Unsupported
-from dpbench.linear.fourier import coordinates, cutoffs, sensitivities, synthesis
+from dpbench.mathematics.fourier import coordinates, cutoffs, sensitivities, synthesis
 from dpbench.privacy import NoNoise, Recording
-from dpbench.testing import check_algorithm
 from dpbench.workloads import Prefix, RandomRange
 from reference import efpa as reference
 from reference.sampling import standard_errors

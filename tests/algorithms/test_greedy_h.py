@@ -8,7 +8,7 @@ import pytest
 from dpbench import algorithms
 from dpbench.algorithms import greedy_h
 from dpbench.errors import InvalidInput, UnknownName, Unsupported
-from dpbench.linear.greedy import greedy_tree
+from dpbench.mathematics.greedy import greedy_tree
 from dpbench.privacy import NoNoise, Recording
 from dpbench.workloads import AllRange, Prefix, RandomRange, Ranges
 from reference import greedy as dense

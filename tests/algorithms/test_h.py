@@ -8,7 +8,7 @@ import pytest
 from dpbench import algorithms
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, Unsupported
-from dpbench.linear.tree import complete_tree
+from dpbench.mathematics.tree import complete_tree
 from dpbench.privacy import Recording
 from dpbench.workloads import AllRange, Prefix, RandomRange
 from reference import tree as reference

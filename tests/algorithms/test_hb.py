@@ -10,7 +10,7 @@ import pytest
 from dpbench import algorithms
 from dpbench.algorithms.hb import branching_factor
 from dpbench.domain import Domain
-from dpbench.linear.tree import complete_tree
+from dpbench.mathematics.tree import complete_tree
 from dpbench.privacy import Recording
 from dpbench.workloads import AllRange, Prefix, RandomRange
 from reference import tree as reference

@@ -10,8 +10,8 @@ import pytest
 from dpbench import algorithms
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput
-from dpbench.inference.tree import TreeLeastSquares
-from dpbench.linear.grid import BoxCounts, MedianCuts
+from dpbench.mathematics.grid import BoxCounts, MedianCuts
+from dpbench.mathematics.least_squares import TreeLeastSquares
 from dpbench.privacy import PrivateData, RandomNoise, Recording
 from dpbench.workloads import Identity, RandomRange
 from reference import tree as dense

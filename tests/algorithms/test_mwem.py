@@ -9,9 +9,9 @@ import pytest
 
 from dpbench import algorithms
 from dpbench.algorithms import mwem
+from dpbench.audit import check_algorithm
 from dpbench.errors import CheckFailed, InvalidInput, InvalidWorkload, Unsupported
 from dpbench.privacy import NoNoise, Recording
-from dpbench.testing import check_algorithm
 from dpbench.workloads import AllRange, Identity, Prefix, RandomRange, Ranges
 from reference import mwem as dense
 

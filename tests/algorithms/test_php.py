@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from dpbench import algorithms
+from dpbench.audit import check_algorithm
 from dpbench.errors import CheckFailed, InvalidInput, Unsupported
-from dpbench.kernels.bisection import bisections, deviation, published_bisection
-from dpbench.linear.deviation import Bisections, BisectionTrace, SortedLine
+from dpbench.mathematics.deviation import Bisections, BisectionTrace, SortedLine
+from dpbench.mathematics.kernels.bisection import bisections, deviation, published_bisection
 from dpbench.privacy import NoNoise, PrivateData, RandomNoise
-from dpbench.testing import check_algorithm
 from dpbench.workloads import Prefix, RandomRange
 from reference import php as reference
 

@@ -7,13 +7,13 @@ import pytest
 
 from dpbench import algorithms
 from dpbench.algorithms.quad_tree import level_weights
+from dpbench.audit import check_algorithm
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, UnknownName, Unsupported
-from dpbench.inference.raw_precision import RawPrecision
-from dpbench.inference.tree import TreeLeastSquares
-from dpbench.linear.tree import complete_tree, complete_tree_of_blocks
+from dpbench.mathematics.authors_tree import RawPrecision
+from dpbench.mathematics.least_squares import TreeLeastSquares
+from dpbench.mathematics.tree import complete_tree, complete_tree_of_blocks
 from dpbench.privacy import NoNoise, Recording
-from dpbench.testing import check_algorithm
 from dpbench.workloads import AllRange, Identity, RandomRange
 from reference import quad_tree as reference
 from reference import tree as dense

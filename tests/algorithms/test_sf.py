@@ -10,13 +10,13 @@ import pytest
 
 from dpbench import algorithms
 from dpbench.algorithms.sf import _starts_beyond_length
+from dpbench.audit import check_algorithm
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed, InvalidInput, UnknownName, Unsupported
-from dpbench.inference.tree import TreeLeastSquares
-from dpbench.linear.bins import binned_tree
-from dpbench.linear.structure import BoundaryScore, Structure
+from dpbench.mathematics.bins import binned_tree
+from dpbench.mathematics.least_squares import TreeLeastSquares
+from dpbench.mathematics.structure import BoundaryScore, Structure
 from dpbench.privacy import PrivateData, RandomNoise
-from dpbench.testing import check_algorithm
 from dpbench.workloads import Prefix, RandomRange
 from reference import sf as reference
 from reference import tree as reference_tree

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dpbench import algorithms
+from dpbench.audit import check_algorithm
 from dpbench.errors import CheckFailed, InvalidInput, UnknownName
 from dpbench.privacy import NoNoise, Recording
-from dpbench.testing import check_algorithm
 from dpbench.workloads import Identity, RandomRange
 from reference.grid import block_average, mean_squared_error, square_labels
 from reference.sampling import standard_errors

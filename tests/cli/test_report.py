@@ -8,7 +8,7 @@ import pytest
 from dpbench.cli import main
 from dpbench.results import Results
 from dpbench.store import Store
-from report.study import rows
+from page.study import rows
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_private_results_stand_beside_the_published_ones(store, tmp_path, monkey
 MINE = """\
 from dataclasses import dataclass
 import dpbench as dpb
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 
 @dataclass(frozen=True, kw_only=True)
 class {name}(dpb.Algorithm):

@@ -17,7 +17,7 @@ SLEEPER = '''
 from dataclasses import dataclass
 import time
 import dpbench as dpb
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 
 
 @dataclass(frozen=True, kw_only=True)

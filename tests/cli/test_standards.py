@@ -8,7 +8,7 @@ import pytest
 from dpbench.cli import build_parser, main
 from dpbench.results import Results
 from dpbench.store import Store
-from report.study import rows
+from page.study import rows
 
 VERBS = {
     "interpret": ["interpret", "x"],

@@ -15,8 +15,8 @@ from dpbench.interpreting import (
     find_test,
 )
 from dpbench.interpreting.significance import tail_moments
-from dpbench.measuring import measure
 from dpbench.results import Results
+from dpbench.results.measuring import measure
 from dpbench.standards import Standards
 from store.rows import make
 

@@ -6,7 +6,7 @@ from scipy.special import ndtri
 
 from dpbench.errors import InvalidInput
 from dpbench.interpreting import blocked_p_value, paired_p_value, percentile_p_value, unpaired_p_value
-from dpbench.measuring import measure
+from dpbench.results.measuring import measure
 
 
 def test_the_unpaired_test_agrees_with_scipy():

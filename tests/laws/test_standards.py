@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from dpbench.cli import main
-from dpbench.paper.newcomer import against
-from dpbench.principles import judge
-from dpbench.report import tables
-from dpbench.report.cards import Gallery
-from dpbench.report.page_data import page_data
-from dpbench.report.print_tables import Tables
+from dpbench.page import tables
+from dpbench.page.cards import Gallery
+from dpbench.page.data import page_data
+from dpbench.page.print_tables import Tables
+from dpbench.paper.comparison import against
+from dpbench.paper.principles import judge
 from dpbench.results import Results
 from dpbench.standards import Standards
 from store.rows import make

@@ -6,8 +6,8 @@ import pytest
 from dpbench.algorithms.hb import Hb
 from dpbench.algorithms.identity import Identity
 from dpbench.errors import InvalidInput
+from dpbench.paper.comparison import against, ratio_interval
 from dpbench.paper.exact_ratios import exact_ratios
-from dpbench.paper.newcomer import against, ratio_interval
 from dpbench.results import Results
 from dpbench.standards import Standards
 from dpbench.workloads import Prefix

@@ -12,7 +12,7 @@ from dpbench.errors import (
     NotPrivate,
     UndeclaredSideInformation,
 )
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 from dpbench.privacy import NoNoise, PrivateData, RandomNoise, Total
 
 SECRET = np.array([4711, 0, 12345, 3])

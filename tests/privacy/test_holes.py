@@ -9,7 +9,7 @@ import pytest
 import dpbench as dpb
 from dpbench.domain import Domain
 from dpbench.errors import AlgorithmFailed, BudgetExceeded, DPBenchError, InvalidInput, Unsupported
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 from dpbench.privacy import PrivateData, RandomNoise, Recording, Total
 from dpbench.privacy.transcript import Replay
 

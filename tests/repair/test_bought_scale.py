@@ -5,12 +5,12 @@ import pytest
 
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm
+from dpbench.audit import check_algorithm
+from dpbench.audit.conformance import workload_for
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
 from dpbench.privacy import PrivateData
 from dpbench.privacy.transcript import Direct
-from dpbench.testing import check_algorithm
-from dpbench.testing.conformance import workload_for
 
 DECLARERS = [name for name in algorithms.names() if "scale" in algorithms.get(name).side_information]
 DOMAINS = {1: (32,), 2: (32, 32)}

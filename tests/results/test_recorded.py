@@ -9,7 +9,7 @@ from dpbench.errors import InvalidStore
 from dpbench.results import Results
 from dpbench.standards import Standards
 from dpbench.store import Store
-from dpbench.task import RANGE_1D
+from dpbench.task.task import RANGE_1D
 from store.rows import make
 
 

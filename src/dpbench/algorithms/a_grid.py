@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, UnknownName
-from dpbench.linear.grid import BoxCounts, GridCounts, steps
+from dpbench.mathematics.grid import BoxCounts, GridCounts, steps
 from dpbench.privacy import PrivateData, split
 from dpbench.workloads import Workload
 
@@ -87,7 +87,7 @@ class AGrid(Algorithm):
 
     def estimate_once(self, data: PrivateData, workload: Workload) -> Floats:
         """Coarse blocks, then squares, then their average."""
-        from dpbench.kernels.grid import cut_into_squares
+        from dpbench.mathematics.kernels.grid import cut_into_squares
 
         del workload
         coarse_budget, fine_budget = split(data.budget, self.alpha)

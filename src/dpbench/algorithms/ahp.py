@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput
-from dpbench.linear.cells import Cells
-from dpbench.linear.groups import GroupTotals
+from dpbench.mathematics.cells import Cells
+from dpbench.mathematics.groups import GroupTotals
 from dpbench.privacy import PrivateData, split
 from dpbench.workloads import Workload
 
@@ -77,7 +77,7 @@ class AHP(Algorithm):
 
 def cluster(noisy: NDArray[np.float64], price: float) -> NDArray[np.int64]:
     """The cluster of each cell, ``(trials, cells)``; equal values are sorted in the order of their cells."""
-    from dpbench.kernels.clustering import greedy_clusters
+    from dpbench.mathematics.kernels.clustering import greedy_clusters
 
     order = np.argsort(noisy, axis=1, kind="stable")
     clusters = greedy_clusters(np.take_along_axis(noisy, order, axis=1), price)

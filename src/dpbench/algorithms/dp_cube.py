@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from dpbench import privacy
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.errors import InvalidInput, UnknownName
-from dpbench.linear.cells import Cells
-from dpbench.linear.grid import BoxCounts, GridCounts, SummedAreas, boxes_by_penalty, boxes_by_variance, steps
+from dpbench.mathematics.cells import Cells
+from dpbench.mathematics.grid import BoxCounts, GridCounts, SummedAreas, boxes_by_penalty, boxes_by_variance, steps
 from dpbench.privacy import PrivateData
 from dpbench.workloads import Workload
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.errors import InvalidInput, UnknownName, Unsupported
-from dpbench.inference.tree import TreeLeastSquares
-from dpbench.linear.greedy import greedy_tree
-from dpbench.linear.images import Objective
+from dpbench.mathematics.greedy import greedy_tree
+from dpbench.mathematics.leaf_images import Objective
+from dpbench.mathematics.least_squares import TreeLeastSquares
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.domain import Domain
-from dpbench.inference.tree import TreeLeastSquares, complete_tree_solver, complete_tree_variance
-from dpbench.linear.integers import ceiling_log
+from dpbench.mathematics.integers import ceiling_log
+from dpbench.mathematics.least_squares import TreeLeastSquares, complete_tree_solver, complete_tree_variance
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
-from dpbench.inference.expected import lengths, mean_over_queries
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
+from dpbench.mathematics.expected_error import lengths, mean_over_queries
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput, Unsupported
-from dpbench.inference.multiplicative_weights import MultiplicativeWeights
+from dpbench.mathematics.multiplicative_weights import MultiplicativeWeights
 from dpbench.privacy import PrivateData, evenly, split
 from dpbench.workloads import Prefix, Ranges, Workload
 

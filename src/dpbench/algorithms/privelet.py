@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.errors import InvalidInput
-from dpbench.inference.expected import lengths, mean_over_queries
-from dpbench.linear.cells import Cells
-from dpbench.linear.haar import HaarWavelet, range_energy
+from dpbench.mathematics.cells import Cells
+from dpbench.mathematics.expected_error import lengths, mean_over_queries
+from dpbench.mathematics.haar import HaarWavelet, range_energy
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 

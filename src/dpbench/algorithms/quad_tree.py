@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, UnknownName, Unsupported
-from dpbench.inference.raw_precision import RawPrecision, raw_precision_variance
-from dpbench.inference.tree import TreeLeastSquares, complete_tree_variance
-from dpbench.linear.integers import ceiling_log
-from dpbench.linear.tree import complete_tree_of_blocks
+from dpbench.mathematics.authors_tree import RawPrecision, raw_precision_variance
+from dpbench.mathematics.integers import ceiling_log
+from dpbench.mathematics.least_squares import TreeLeastSquares, complete_tree_variance
+from dpbench.mathematics.tree import complete_tree_of_blocks
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, UnknownName
-from dpbench.linear.grid import GridCounts, nearly_equal, steps
+from dpbench.mathematics.grid import GridCounts, nearly_equal, steps
 from dpbench.privacy import PrivateData
 from dpbench.workloads import Workload
 

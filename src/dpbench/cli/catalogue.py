@@ -105,7 +105,7 @@ def _losses() -> list[Row]:
 
 
 def _suites() -> list[Row]:
-    from dpbench.experiment.suites import SUITES
+    from dpbench.run.suites import SUITES
 
     return [{"name": suite.name, "about": suite.about} for suite in SUITES.values()]
 

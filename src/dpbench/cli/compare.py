@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dpbench.cli.arguments import Subparsers
-    from dpbench.experiment.plan import Plan
-    from dpbench.paper.newcomer import Comparison
+    from dpbench.paper.comparison import Comparison
     from dpbench.results import Results
+    from dpbench.run.plan import Plan
 
 _ABOUT = """\
 Run one algorithm on the data vectors of the study that comes with the package, and set it against all others without
@@ -55,8 +55,8 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run_compare(chosen: argparse.Namespace) -> int:
     """Run the newcomer where it is missing and print the comparison; 1 if a unit failed."""
-    from dpbench.paper.newcomer import against
-    from dpbench.report.comparison import comparison_plain
+    from dpbench.page.comparison import comparison_plain
+    from dpbench.paper.comparison import against
 
     rivals = read_by_options(_chosen(_study(chosen), chosen), chosen)
     plan = _plan(rivals, chosen)
@@ -79,9 +79,9 @@ def run_compare(chosen: argparse.Namespace) -> int:
 def _page(both: Results, comparison: Comparison, chosen: argparse.Namespace) -> Path:
     """The newcomer on a page with everybody it was compared with."""
     from dpbench.gallery import gallery_for
+    from dpbench.page import page
+    from dpbench.page.comparison import for_page
     from dpbench.plugins import find
-    from dpbench.report import page
-    from dpbench.report.comparison import for_page
 
     names = set(both.columns["dataset"].tolist())
     gallery = gallery_for(added=[find(chosen.algorithm)], names=names)
@@ -134,9 +134,9 @@ def _tell_failures(newcomer: Results) -> None:
 
 def _exact(plan: Plan, rivals: Results, chosen: argparse.Namespace) -> Mapping[str, Mapping[str, float]]:
     """Exact ratios of errors, where the newcomer and a rival have expected errors."""
-    from dpbench.experiment.unit import workload_label
     from dpbench.paper.exact_ratios import exact_ratios
     from dpbench.plugins import find
+    from dpbench.run.units import workload_label
 
     workloads = {
         (workload_label(part), str(domain)): part.build(domain)
@@ -161,9 +161,9 @@ def _plan(rivals: Results, chosen: argparse.Namespace) -> Plan:
     """The newcomer on every combination of the study's datasets, domains and scales, with its seed."""
     import numpy as np
 
-    from dpbench.experiment.plan import Plan
-    from dpbench.task import RANGE_1D, RANGE_2D
-    from dpbench.task_parts import AlgorithmPart
+    from dpbench.run.plan import Plan
+    from dpbench.task.parts import AlgorithmPart
+    from dpbench.task.task import RANGE_1D, RANGE_2D
 
     side = "public" if chosen.setting == "published" else "estimated"
     newcomer = AlgorithmPart(chosen.algorithm, chosen.setting, side)
@@ -192,7 +192,7 @@ def _plan(rivals: Results, chosen: argparse.Namespace) -> Plan:
 
 def _run(plan: Plan, chosen: argparse.Namespace) -> tuple[Results, int]:
     """The newcomer's results, and how many units failed."""
-    from dpbench.cli.filling import fill
+    from dpbench.cli.running import fill
     from dpbench.results import Results
 
     store, todo, failed = fill(plan, chosen)
@@ -201,7 +201,7 @@ def _run(plan: Plan, chosen: argparse.Namespace) -> tuple[Results, int]:
 
 
 def _print(comparison: Comparison, *, latex: bool) -> None:
-    from dpbench.report.comparison import comparison_latex, comparison_markdown
+    from dpbench.page.comparison import comparison_latex, comparison_markdown
 
     write = sys.stdout.write
     write(comparison.sentence + "\n\n")

@@ -113,12 +113,12 @@ def _shapes() -> Iterable[str]:
 
 
 def _suites() -> Iterable[str]:
-    from dpbench.experiment.suites import SUITES
+    from dpbench.run.suites import SUITES
 
     return SUITES
 
 
 def _of_the_paper(part: str) -> Iterable[str]:
-    from dpbench.task import RANGE_1D, RANGE_2D
+    from dpbench.task.task import RANGE_1D, RANGE_2D
 
     return dict.fromkeys(str(each) for task in (RANGE_1D, RANGE_2D) for each in getattr(task.generator, part))

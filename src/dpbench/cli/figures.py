@@ -40,7 +40,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def run_figures(chosen: argparse.Namespace) -> int:
     """Write figures and tables and name the files."""
     from dpbench.errors import InvalidInput
-    from dpbench.report import figures, tables
+    from dpbench.page import figures, tables
 
     if chosen.authors and chosen.tables_only:
         raise InvalidInput("--authors lays values over figures, and --tables-only draws none; leave one of them out")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import isnan
 from typing import Any
 
-from dpbench.cli.tables import write_pivot, write_table
+from dpbench.cli.text_tables import write_pivot, write_table
 from dpbench.standards import Standards
 
 Row = dict[str, Any]

@@ -102,7 +102,7 @@ def _line(name: str, told: str, word: str, why: str) -> None:
 
 
 def _details(each: Verdict) -> None:
-    from dpbench.cli.tables import write_table
+    from dpbench.cli.text_tables import write_table
 
     for setting, rows, quantities in (
         ("paper's setting", each.rows, each.quantities),
@@ -160,7 +160,7 @@ def _same(study: Study, store: str, *, shipped: bool) -> int:
 
 
 def _price(study: Study, *, as_json: bool) -> int:
-    from dpbench.cli.tables import write_pivot
+    from dpbench.cli.text_tables import write_pivot
     from dpbench.errors import InvalidStore
     from dpbench.paper.price import prices
     from dpbench.paper.verdict import Undecided

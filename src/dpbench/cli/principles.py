@@ -38,7 +38,7 @@ def run_principles(chosen: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from dpbench.errors import InvalidInput
-    from dpbench.principles import judge
+    from dpbench.paper.principles import judge
 
     results = open_results(chosen.study, chosen)
     if not len(results):
@@ -55,7 +55,7 @@ def run_principles(chosen: argparse.Namespace) -> int:
 
 def _measured(results: Results) -> dict[tuple[str, str], str]:
     from dpbench import algorithms
-    from dpbench.properties import measured_properties
+    from dpbench.audit.properties import measured_properties
 
     known = algorithms.catalogue()
     forms = set(zip(results.columns["algorithm"].tolist(), results.columns["variant"].tolist(), strict=True))
@@ -68,8 +68,8 @@ def _measured(results: Results) -> dict[tuple[str, str], str]:
 
 def _audited(results: Results) -> dict[str, str]:
     from dpbench import algorithms
+    from dpbench.audit import check_algorithm
     from dpbench.errors import CheckFailed
-    from dpbench.testing import check_algorithm
 
     known, found = algorithms.catalogue(), {}
     for name in sorted(set(results.columns["algorithm"].tolist()) & known.keys()):

@@ -15,8 +15,8 @@ from dpbench.cli.arguments import add_json, add_verb, workers, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
-    from dpbench.experiment.plan import Plan
-    from dpbench.experiment.run import Agenda, Executor, Outcome
+    from dpbench.run.execution import Agenda, Executor, Outcome
+    from dpbench.run.plan import Plan
     from dpbench.store import Store
 
 _ABOUT = """\
@@ -98,9 +98,9 @@ def run_plan(chosen: argparse.Namespace) -> int:
     from dpbench.cli.run_tables import print_tables
     from dpbench.cli.versions import tell_changes
     from dpbench.errors import InvalidInput
-    from dpbench.experiment.plan import narrow
-    from dpbench.experiment.run import agenda, record_changes
-    from dpbench.experiment.suites import load_plan
+    from dpbench.run.execution import agenda, record_changes
+    from dpbench.run.plan import narrow
+    from dpbench.run.suites import load_plan
     from dpbench.store import Store
 
     plan = narrow(load_plan(chosen.plan), **{name: getattr(chosen, name) for name in NARROWING})
@@ -142,7 +142,7 @@ def run_plan(chosen: argparse.Namespace) -> int:
 
 def _tell_skipped(plan: Plan, chosen: argparse.Namespace) -> dict[str, str]:
     """What was asked for by name and cannot run: one line, also where it is quiet."""
-    from dpbench.experiment.named import skipped_by_name
+    from dpbench.run.skipped import skipped_by_name
 
     unrun = skipped_by_name(plan, [*chosen.algorithm, *chosen.added], chosen.dataset, chosen.domain)
     if unrun:
@@ -228,7 +228,7 @@ def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store,
     from dataclasses import replace
 
     from dpbench.cli.progress import RunProgress
-    from dpbench.experiment.run import execute
+    from dpbench.run.execution import execute
 
     _prepare(plan, quiet=chosen.quiet)
     executor = _executor(chosen, jobs)
@@ -245,14 +245,14 @@ def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store,
 
 def _executor(chosen: argparse.Namespace, jobs: int) -> Executor:
     if chosen.dask:
-        from dpbench.experiment.dask_cluster import DaskCluster
+        from dpbench.run.executors.dask_cluster import DaskCluster
 
         return DaskCluster(chosen.dask, max(jobs, 1))
     if jobs == 0:
-        from dpbench.experiment.run import Serial
+        from dpbench.run.execution import Serial
 
         return Serial()
-    from dpbench.experiment.processes import Processes
+    from dpbench.run.executors.processes import Processes
 
     memory = int(chosen.memory * 2**30) if chosen.memory else machine_memory() * 9 // (10 * jobs)
     return Processes(jobs, timeout=chosen.timeout, memory=memory)
@@ -268,12 +268,12 @@ def _prepare(plan: Plan, *, quiet: bool) -> None:
     from importlib import import_module
     from pkgutil import iter_modules
 
-    from dpbench import kernels
+    from dpbench.mathematics import kernels
 
     begin = time.monotonic()
     for module in iter_modules(kernels.__path__):
         if module.name != "__main__":
-            import_module(f"dpbench.kernels.{module.name}")
+            import_module(f"dpbench.mathematics.kernels.{module.name}")
     if not quiet and time.monotonic() - begin > 5:
         sys.stderr.write(f"kernels are ready after {time.monotonic() - begin:.0f} s (kept on disk)\n")
     for candidate, domain, workload in plan.preparations():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpbench.report.summary import SummaryTable
+    from dpbench.page.summary import SummaryTable
     from dpbench.results import Results
     from dpbench.standards import Standards
     from dpbench.store import Store
@@ -53,7 +53,7 @@ def print_tables(store: Store) -> None:
 
 def _tables(store: Store) -> Iterator[RunTable]:
     """Tables of all tasks of a store, each by the standards of its own plan."""
-    from dpbench.report.summary import summary_tables
+    from dpbench.page.summary import summary_tables
     from dpbench.results import Results
 
     for results in Results.readings(store):

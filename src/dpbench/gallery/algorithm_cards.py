@@ -10,9 +10,9 @@ from dpbench import algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
 from dpbench.gallery.audited import audit_words, kept_words
+from dpbench.page.cards import AlgorithmCard, LedgerLine
 from dpbench.privacy import Ledger
 from dpbench.privacy.ledger import Charge
-from dpbench.report.cards import AlgorithmCard, LedgerLine
 from dpbench.workloads import Prefix, RandomRange, Workload
 
 EPSILON = 0.1

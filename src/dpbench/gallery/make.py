@@ -11,8 +11,8 @@ from dpbench.datasets.shapes import SHAPES
 from dpbench.errors import InvalidInput
 from dpbench.gallery.algorithm_cards import algorithm_cards
 from dpbench.gallery.examples import dataset_cards, examples
-from dpbench.report.cards import Gallery
-from dpbench.report.web_page import page
+from dpbench.page.cards import Gallery
+from dpbench.page.web_page import page
 from dpbench.results import Results
 
 

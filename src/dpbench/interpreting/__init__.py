@@ -1,11 +1,11 @@
 """Standards for interpreting error (the paper's E_I): competitive sets, baselines, what a choice costs."""
 
-from dpbench.interpreting.baselines import Baseline, baselines
+from dpbench.interpreting.against_baselines import Baseline, baselines
 from dpbench.interpreting.bias import BiasShare, bias_shares
-from dpbench.interpreting.competitive import CompetitiveSets, competitive, competitive_sets, family_words
+from dpbench.interpreting.competitiveness import CompetitiveSets, competitive, competitive_sets, family_words
 from dpbench.interpreting.errors_table import ErrorCell, error_cells
 from dpbench.interpreting.people import PER_QUERY, InRecords, in_records
-from dpbench.interpreting.regret import Regret, regret
+from dpbench.interpreting.regrets import Regret, regret
 from dpbench.interpreting.significance import (
     TESTS,
     SignificanceTest,

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.interpreting import baselines, bias_shares, competitive_sets
+from dpbench.paper.error_panel import TASKS, Panel
 from dpbench.paper.findings_inputs import RATIO_WITHIN, SMALLEST, winners
-from dpbench.paper.panel import TASKS, Panel
 from dpbench.paper.reported import PLOTTED, numbers
 from dpbench.paper.resampling import TIMES, deviations
 from dpbench.paper.study import Part
 from dpbench.paper.tables import in_form
 from dpbench.paper.verdict import Answer, Claim, Undecided, close
-from dpbench.repair.evidence import MeanErrors, Place, RoundsRatio, TuningSpread, ratios_of, spreads_of
+from dpbench.repair.tuning_findings import MeanErrors, Place, RoundsRatio, TuningSpread, ratios_of, spreads_of
 from dpbench.results import Results
 
 TUNED = {"DAWA": 2.5, "MWEM": 7.5, "AHP": 7.5}

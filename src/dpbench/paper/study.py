@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from dpbench.errors import InvalidStore
-from dpbench.paper.panel import Panel
+from dpbench.paper.error_panel import Panel
 from dpbench.paper.reported import DOMAINS
 from dpbench.paper.verdict import Undecided
 from dpbench.repair.side_prices import TASK

@@ -12,7 +12,7 @@ from dpbench import algorithms, datasets
 from dpbench.algorithm import Algorithm
 from dpbench.errors import UnknownName
 from dpbench.interpreting import competitive_sets, regret
-from dpbench.paper.panel import TASKS
+from dpbench.paper.error_panel import TASKS
 from dpbench.paper.reported import PLOTTED, measured_properties, numbers
 from dpbench.paper.resampling import TIMES, deviations
 from dpbench.paper.study import Part

@@ -1,12 +1,12 @@
 """The only room where private counts live: budget, ledger, handle, noise, transcript."""
 
-from dpbench.privacy.asking import GroupedScore, PartitionCost, Score, Statistic, Strategy, Total
 from dpbench.privacy.budget import evenly, exact, read_epsilon, split
 from dpbench.privacy.data import PrivateData
 from dpbench.privacy.ledger import Charge, Ledger
 from dpbench.privacy.mechanisms import Exponential, Gaussian, GroupedExponential, Laplace, Mechanism, Partition
 from dpbench.privacy.noise import NoiseSource, NoNoise, RandomNoise, seed_sequence
 from dpbench.privacy.notions import ZCDP, Notion, PureDP, read_budget
+from dpbench.privacy.protocols import GroupedScore, PartitionCost, Score, Statistic, Strategy, Total
 from dpbench.privacy.transcript import Recording, Replay
 
 __all__ = [

@@ -31,13 +31,13 @@ from dpbench.errors import (
     UndeclaredSideInformation,
     Unsupported,
 )
-from dpbench.privacy.asking import GroupedScore, PartitionCost, Score, Statistic, Strategy, Total
 from dpbench.privacy.budget import Number, exact, read_epsilon
 from dpbench.privacy.counts import as_counts
 from dpbench.privacy.ledger import Charge, Ledger
 from dpbench.privacy.mechanisms import Exponential, Gaussian, GroupedExponential, Laplace, Mechanism, Partition
 from dpbench.privacy.noise import NoiseSource
 from dpbench.privacy.notions import ZCDP, Notion, PureDP
+from dpbench.privacy.protocols import GroupedScore, PartitionCost, Score, Statistic, Strategy, Total
 from dpbench.privacy.transcript import Channel, Direct, Question
 
 Counts = NDArray[np.int64]

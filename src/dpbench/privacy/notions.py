@@ -28,7 +28,7 @@ from dpbench.privacy.conversion import gaussian_sigma, read_delta, read_rho, zcd
 from dpbench.privacy.mechanisms import Gaussian, Laplace, Mechanism
 
 if TYPE_CHECKING:
-    from dpbench.privacy.asking import Strategy
+    from dpbench.privacy.protocols import Strategy
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from dpbench.domain import Domain
 from dpbench.errors import UnknownName
 from dpbench.loss import label_of
-from dpbench.measuring import Measurements, measure_all
 from dpbench.results.grid import Grid, Place
+from dpbench.results.measuring import Measurements, measure_all
 from dpbench.results.setting import Setting, algorithm_label
 from dpbench.standards import Standards
 from dpbench.store import Row, Store
@@ -50,7 +50,7 @@ class Results:
         They are read by the standards in the plans of their tasks, of the latest run of each. Where tasks disagree,
         ``said`` has to say how to read them together (``loss="L1"``, ``percentile=99``); it counts more than plans.
         """
-        from dpbench.results.recorded import common_standards
+        from dpbench.results.recorded_standards import common_standards
 
         opened = store if isinstance(store, Store) else Store(store)
         whole, recorded = cls._unread(opened, versions)
@@ -73,7 +73,7 @@ class Results:
         A loss that a plan asks for is there even where no trial was measured by it: as gaps.
         """
         from dpbench.results.reading import provenance, settings_of
-        from dpbench.results.recorded import recorded_standards
+        from dpbench.results.recorded_standards import recorded_standards
 
         runs = store.runs()
         columns, errors, losses = settings_of(store.table(versions=versions))

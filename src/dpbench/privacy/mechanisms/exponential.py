@@ -22,8 +22,8 @@ from dpbench.privacy.budget import noise_scale
 from dpbench.privacy.mechanisms.mechanism import WHOLE, Mechanism, claimed, shape_refusal
 
 if TYPE_CHECKING:
-    from dpbench.privacy.asking import Score, Statistic
     from dpbench.privacy.noise import NoiseSource
+    from dpbench.privacy.protocols import Score, Statistic
 
 Floats = NDArray[np.float64]
 

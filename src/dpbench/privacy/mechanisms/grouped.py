@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from dpbench.privacy.mechanisms.exponential import Exponential
 
 if TYPE_CHECKING:
-    from dpbench.privacy.asking import GroupedScore
     from dpbench.privacy.noise import NoiseSource
+    from dpbench.privacy.protocols import GroupedScore
 
 Floats = NDArray[np.float64]
 

@@ -19,8 +19,8 @@ from dpbench.privacy.budget import noise_scale
 from dpbench.privacy.mechanisms.mechanism import WHOLE, Mechanism, claimed, shape_refusal
 
 if TYPE_CHECKING:
-    from dpbench.privacy.asking import Statistic, Strategy
     from dpbench.privacy.noise import NoiseSource
+    from dpbench.privacy.protocols import Statistic, Strategy
 
 Floats = NDArray[np.float64]
 

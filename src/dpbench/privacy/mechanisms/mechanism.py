@@ -16,8 +16,8 @@ from dpbench.errors import InvalidInput, Unsupported
 from dpbench.privacy.budget import exact
 
 if TYPE_CHECKING:
-    from dpbench.privacy.asking import Statistic
     from dpbench.privacy.noise import NoiseSource
+    from dpbench.privacy.protocols import Statistic
 
 Floats = NDArray[np.float64]
 

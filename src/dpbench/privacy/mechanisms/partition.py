@@ -21,8 +21,8 @@ from dpbench.privacy.budget import noise_scale
 from dpbench.privacy.mechanisms.mechanism import Mechanism, claimed
 
 if TYPE_CHECKING:
-    from dpbench.privacy.asking import PartitionCost, Statistic
     from dpbench.privacy.noise import NoiseSource
+    from dpbench.privacy.protocols import PartitionCost, Statistic
 
 Floats = NDArray[np.float64]
 
@@ -85,14 +85,14 @@ class Partition(Mechanism):
 
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.bool_]:
         """From the right end, ``(trials, n + 1)``."""
-        from dpbench.kernels.partition import backward, forward
+        from dpbench.mathematics.kernels.partition import backward, forward
 
         logits, allowed = self._logits(truth, level)
         return np.asarray(backward(forward(logits, allowed), logits, allowed, noise.uniform((self.cells,))))
 
     def log_density(self, outcome: NDArray[np.bool_], truth: Floats, level: float) -> Floats:
         """Log-probability of each partition."""
-        from dpbench.kernels.partition import forward, log_probability
+        from dpbench.mathematics.kernels.partition import forward, log_probability
 
         logits, allowed = self._logits(truth, level)
         return np.asarray(log_probability(forward(logits, allowed), logits, allowed, outcome))
