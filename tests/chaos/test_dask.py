@@ -76,7 +76,7 @@ def test_an_address_without_a_scheduler_is_refused(monkeypatch):
     """In one line, soon."""
     import distributed
 
-    from dpbench.run import dask_cluster
+    from dpbench.run.executors import dask_cluster
 
     slow = distributed.Client
     monkeypatch.setattr(distributed, "Client", lambda address, timeout: slow(address, timeout=1))

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from report import chromium
 
 from dpbench.interpreting import competitive_sets, error_cells, in_records, regret
 from dpbench.page import page
@@ -17,6 +16,7 @@ from dpbench.results import Results
 from dpbench.standards import Standards
 from dpbench.store import Store
 from dpbench.workloads import Ranges
+from page import chromium
 from page.study import HOSTILE, gallery, rows
 
 pytestmark = pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium on this machine")

@@ -6,8 +6,8 @@ import pytest
 
 from chaos.small import study
 from dpbench.errors import RunStopped
-from dpbench.run import processes
 from dpbench.run.costs import chunks, seconds_of
+from dpbench.run.executors import processes
 from dpbench.run.executors.processes import Processes
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from dpbench.plugins import load_class
-from dpbench.run import sources
+from dpbench.run.code_hash import sources
 from dpbench.run.code_hash.modules import OURS, Library
 from dpbench.run.code_hash.reach import Nodes, Reach
 from dpbench.run.code_hash.sources import algorithm_source, definition_source

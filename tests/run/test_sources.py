@@ -13,7 +13,7 @@ import pytest
 
 from dpbench import algorithms, workloads
 from dpbench.datasets import shapes
-from dpbench.run import sources
+from dpbench.run.code_hash import sources
 from dpbench.run.code_hash.modules import OURS, Library
 from dpbench.run.code_hash.reach import Nodes, Reach
 from dpbench.run.code_hash.sources import RUNNER, algorithm_source, definition_source, generator_source
