@@ -26,7 +26,7 @@ Objective = Literal["gram", "workload"]
 
 LARGEST_EXACT = 2_048
 """Leaves up to which the Gram objective of a list of ranges is computed from the matrix over leaves."""
-LARGEST_PAIRED = 8_192
+LARGEST_PAIRED = 4_096
 """Ranges up to which that of more leaves, each of single cells, is computed from pairs of ranges."""
 SKETCH = 512
 """Rows to which the matrix is otherwise reduced, by random signs: each norm is right within 6 % (one sigma)."""
@@ -114,14 +114,15 @@ def _paired_moments(ranges: Ranges, line: Ints, leaves: Leaves, images: Floats) 
     """
     domain, square = ranges.domain, ranges.weights**2
     table = np.zeros([side + 1 for side in domain])
-    products = np.zeros((leaves.bundles, leaves.bundles))
+    weighted = images * ranges.weights
+    shared_by = np.zeros_like(images)
     step = max(1, 2**18 // ranges.queries)
     for begin in range(0, ranges.queries, step):
         few = slice(begin, begin + step)
         low = np.maximum(ranges.lower[few, None], ranges.lower)
         high = np.minimum(ranges.upper[few, None], ranges.upper)
         shared = np.maximum(high - low, 0).prod(axis=2).astype(np.float64)
-        products += (images[:, few] * ranges.weights[few]) @ shared @ (images * ranges.weights).T
+        shared_by += weighted[:, few] @ shared
         meet = shared > 0
         value = (square[few, None] * shared * square)[meet]
         ends = (low[meet], high[meet])
@@ -134,7 +135,8 @@ def _paired_moments(ranges: Ranges, line: Ints, leaves: Leaves, images: Floats) 
     norms = table[tuple(slice(side) for side in domain)].reshape(-1)
     cells = line[leaves.first]
     # where no range is, what is left of large sums is rounding, which must not look like an error below 0
-    return products, np.add.reduceat(np.where(cells >= 0, np.maximum(norms[cells], 0.0), 0.0), leaves.bounds)
+    errors = np.add.reduceat(np.where(cells >= 0, np.maximum(norms[cells], 0.0), 0.0), leaves.bounds)
+    return shared_by @ weighted.T, errors
 
 
 def _gram_images(boxes: Boxes, coordinates: NDArray[np.int32], leaves: Leaves) -> NDArray[np.floating[Any]]:
