@@ -9,7 +9,10 @@ from dpbench.paper.changed import change_of
 
 
 def test_every_algorithm_of_the_catalogue_was_audited_as_it_is():
-    """But for what is listed as changed; python -m benchmarks.audit --cards src/dpbench/gallery/audited.json renews it."""
+    """But for what is listed as changed.
+
+    To renew: python -m benchmarks.audit --cards src/dpbench/gallery/audited.json.
+    """
     silent = [name for name, kind in algorithms.catalogue().items() if not audited.kept_words(kind)]
     assert [name for name in silent if not change_of(name, "private", "draws", "code")] == []
 
