@@ -17,7 +17,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 
 from dpbench.experiment.modules import Library, Meaning, Module
-from dpbench.experiment.syntax import ANY, Piece, bound_names, chain_of
+from dpbench.experiment.syntax import ANY, OWN, Piece, bound_names, chain_of
 
 Address = tuple[Module, str]
 """A definition: its module and its name; an empty name is the whole module."""
@@ -104,9 +104,8 @@ class Nodes:
             fields += [] if names else [_field(statement)]
             for each in names:
                 members.setdefault(each, []).append(statement)
-        heads = [part for kind in classes for part in (*kind.decorator_list, *kind.bases, *kind.keywords)]
         pieces = [
-            module.parts.piece((name, "head"), lambda: [*map(_expression, heads), *others]),
+            module.parts.piece((name, "head"), lambda: [*(each for kind in classes for each in _head(kind)), *others]),
             module.parts.piece((name, "fields"), lambda: fields, siblings),
         ]
         node = self._from(module, name, pieces)
@@ -157,7 +156,9 @@ class Nodes:
     def _by_text(self, module: Module, names: Iterable[str]) -> Iterator[Module]:
         """Modules that code imports by a text; all beside it where the text is not known."""
         for name in names:
-            if name != ANY:
+            if name == OWN:
+                yield module
+            elif name != ANY:
                 found = self.library.find(name.lstrip("."), module.home)
                 if found is not None:
                     yield found
@@ -399,9 +400,11 @@ def _kind(annotation: ast.expr) -> str:
     return found[1] if found else ""
 
 
-def _expression(node: ast.AST) -> ast.AST:
-    """A decorator, a base or a keyword as a statement."""
-    return ast.Expr(node.value if isinstance(node, ast.keyword) else node)  # type: ignore[arg-type]
+def _head(kind: ast.ClassDef) -> Iterator[ast.AST]:
+    """Decorators, bases and keywords of a class as statements that say what each is."""
+    named = [("@", each) for each in kind.decorator_list] + [("", each) for each in kind.bases]
+    for name, value in [*named, *((each.arg or "**", each.value) for each in kind.keywords)]:
+        yield ast.Expr(ast.Tuple([ast.Constant(f"{name}="), value], ast.Load()))
 
 
 def _lambdas(module: Module, line: int) -> Iterator[ast.AST]:
