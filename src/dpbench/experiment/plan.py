@@ -16,7 +16,7 @@ from dpbench.domain import Domain
 from dpbench.errors import DPBenchError, InvalidDomain, InvalidPlan
 from dpbench.experiment import source_data
 from dpbench.experiment.source_data import SourceData
-from dpbench.experiment.sources import algorithm_source, generator_source, workload_source
+from dpbench.experiment.sources import algorithm_source, generator_source, own_files, workload_source
 from dpbench.experiment.unit import Unit, build_algorithm, describe, workload_label
 from dpbench.plugins import find, is_file_reference
 from dpbench.store.schema import content_key
@@ -46,6 +46,8 @@ class Candidate:
     reference: str
     algorithm: Algorithm
     source: str
+    files: tuple[tuple[str, str], ...] = ()
+    """Files that it depends on where it is somebody's own, with a hash of each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +128,8 @@ def candidate(part: AlgorithmPart) -> Candidate:
     named = replace(part, name=kind.name)
     try:
         algorithm = build_algorithm(part.name, named)
-        return Candidate(named, reference, algorithm, algorithm_source(kind, algorithm.files))
+        source, files = algorithm_source(kind, algorithm.files), own_files(kind, algorithm.files)
+        return Candidate(named, reference, algorithm, source, files)
     except DPBenchError:
         raise
     except Exception as error:
@@ -211,6 +214,7 @@ def _units(task: Task, data: SourceData, domain: Domain, candidate: Candidate) -
                         key=content_key(*setting, *sources, *made),
                         algorithm_source=candidate.source,
                         generator_source=generator_source(),
+                        files=candidate.files,
                     )
 
 

@@ -349,17 +349,21 @@ class Reach:
         roots = [colours[root] for root in self.roots]
         return _hashed(*sorted(roots), "|", *sorted({*colours.values(), *inner.values()}), "|", *self._file_hashes())
 
+    @property
+    def files(self) -> set[Path]:
+        """The files that are a stranger's own: those of code, and those that the code names."""
+        modules = {module.path for module in self._loaded if module.home is not None and module.path.is_file()}
+        return modules | {path for _, path in self._named_files()}
+
     def _file_hashes(self) -> list[str]:
-        """Files that a stranger's code names by a text, from the folder that it is in: the text, and the content."""
-        found = set()
+        """Files that a stranger's code names: the text that names each, and the content."""
+        return sorted({_hashed(text, content_hash(path)) for text, path in self._named_files()})
+
+    def _named_files(self) -> Iterator[tuple[str, Path]]:
+        """Texts in a stranger's code that name a file, from the folder that the code is in or one that it names."""
         for folder, texts in self._texts_by_folder().items():
-            places = [folder, *(folder / text for text in texts if (folder / text).is_dir())]
-            for place in places:
-                for text in texts:
-                    if (place / text).is_file():
-                        with (place / text).open("rb") as file:
-                            found.add(_hashed(text, file_digest(file, "sha256").hexdigest()))
-        return sorted(found)
+            for place in (folder, *(folder / text for text in texts if (folder / text).is_dir())):
+                yield from ((text, place / text) for text in texts if (place / text).is_file())
 
     def _texts_by_folder(self) -> dict[Path, set[str]]:
         """What could be the name of a file, by the folder of the code that says so."""
@@ -418,6 +422,12 @@ def _lambdas(module: Module, line: int) -> Iterator[ast.AST]:
 def _is_harmless(token: str) -> bool:
     kind = getattr(builtins, token, None)
     return token in HARMLESS or (isinstance(kind, type) and issubclass(kind, BaseException))
+
+
+def content_hash(path: str | Path) -> str:
+    """Hash of a file."""
+    with Path(path).open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _hashed(*parts: str) -> str:
