@@ -136,7 +136,7 @@ def test_a_file_that_changes_while_it_is_run_fails(mine, tmp_path):
     store = Store("s", create=True)
     outcome = execute(units, store, Serial(), plan=plan)
     assert {row.algorithm for row in outcome.failures} == {"Mine"}
-    assert "mine.py:Mine, or a file that it uses, has changed since the run began" in outcome.failures[0].failure
+    assert "helper.py, which Mine uses, has changed since the run began" in outcome.failures[0].failure
 
 
 def test_dask(mine, tmp_path):

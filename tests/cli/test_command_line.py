@@ -78,6 +78,8 @@ store verify nosuch | make one with
 store merge nosuch --out merged | make one with
 store export store --out trials.xls | .csv, .json or .parquet
 store export store --out nosuch/trials.csv | give a file in a folder that exists
+store versions nosuch | make one with
+store versions store --drop nosuch | no version named
 check Identidy | did you mean Identity?
 check nosuch.py:Mine | there is no file
 tune | required: NAME|FILE.py:Class, --out
@@ -171,6 +173,7 @@ def test_every_command_speaks_json():
         ("store verify store", "damaged"),
         ("store merge store --out merged", "units added"),
         ("store export store --out trials.csv", "rows"),
+        ("store versions store", None),
         ("data path", "folder"),
         ("data verify --folder empty", "datasets"),
         (

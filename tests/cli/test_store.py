@@ -68,6 +68,16 @@ def test_merge_refuses_other_data(folder, capsys):
     assert error.count("\n") == 1
 
 
+def test_merge_keeps_versions_of_an_algorithm_apart(folder, capsys):
+    """And says that there are several."""
+    Store("other", create=True).append([make(sample=7, algorithm_source="x" * 16, run="run2")], "run2")
+    assert main(["store", "merge", folder, "other", "--out", "all"]) == 0
+    told = capsys.readouterr().out
+    assert "4 units added to all\n" in told
+    assert "several versions of Identity; the latest is shown (dpbench store versions all)\n" in told
+    assert len(Store("all").rows()) == 2
+
+
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
 def test_export_writes_a_file(ending, folder, tmp_path, capsys):
     """One row a trial."""

@@ -112,6 +112,16 @@ USED = {
         "A().call('f')",
         {"helper.py": "class A:\n    def call(self, x): return getattr(self, '_' + x)()\n    def _f(self): return {}"},
     ),
+    "a function by a computed name": (
+        "from helper import f",
+        "f('g')",
+        {"helper.py": "def f(x): return globals()[x]()\ndef g(): return {}"},
+    ),
+    "a keyword of a class": (
+        "from helper import A",
+        "A.x",
+        {"helper.py": "class B:\n    def __init_subclass__(cls, x): cls.x = x\nclass A(B, x={}): pass"},
+    ),
     "a decorator": ("from helper import d\n@d\ndef f(): return 1", "f()", {"helper.py": "def d(f): return lambda: {}"}),
     "a default": ("from helper import F\ndef f(x=F): return x", "f()", {"helper.py": "F = {}"}),
     "a dispatched function": (

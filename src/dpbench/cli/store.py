@@ -139,11 +139,17 @@ def run_merge(chosen: argparse.Namespace) -> int:
     from dpbench.store import Store
     from dpbench.store.transfer import merge
 
-    added, differences = merge([Store(folder) for folder in chosen.stores], Store(chosen.out, create=True))
+    out = Store(chosen.out, create=True)
+    added, differences = merge([Store(folder) for folder in chosen.stores], out)
+    hidden = [each for each in out.versions() if not each.current]
     if chosen.json:
-        write_json({"store": chosen.out, "units added": added, "the runs differ in": differences})
+        told = {"units added": added, "versions that are not shown": len(hidden), "the runs differ in": differences}
+        write_json({"store": chosen.out, **told})
         return 0
     sys.stdout.write(f"{added} units added to {chosen.out}\n")
+    if hidden:
+        names = ", ".join(dict.fromkeys(each.algorithm for each in hidden))
+        sys.stdout.write(f"several versions of {names}; the latest is shown (dpbench store versions {chosen.out})\n")
     for difference in differences:
         sys.stdout.write(f"the runs differ in {difference}; the last digits of errors may differ too\n")
     return 0

@@ -17,7 +17,7 @@ from dpbench.errors import DPBenchError, InvalidDomain, InvalidPlan
 from dpbench.loss import LossLike
 from dpbench.plugins import find, is_file_reference
 from dpbench.run import source_data
-from dpbench.run.code_hash.sources import algorithm_source, generator_source, workload_source
+from dpbench.run.code_hash.sources import algorithm_source, generator_source, own_files, workload_source
 from dpbench.run.source_data import SourceData
 from dpbench.run.units import Unit, build_algorithm, describe, workload_label
 from dpbench.store.schema import content_key
@@ -48,6 +48,8 @@ class Candidate:
     reference: str
     algorithm: Algorithm
     source: str
+    files: tuple[tuple[str, str], ...] = ()
+    """Files that it depends on where it is somebody's own, with a hash of each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +132,8 @@ def candidate(part: AlgorithmPart) -> Candidate:
     named = replace(part, name=kind.name)
     try:
         algorithm = build_algorithm(part.name, named)
-        return Candidate(named, reference, algorithm, algorithm_source(kind, algorithm.files))
+        source, files = algorithm_source(kind, algorithm.files), own_files(kind, algorithm.files)
+        return Candidate(named, reference, algorithm, source, files)
     except DPBenchError:
         raise
     except Exception as error:
@@ -215,6 +218,7 @@ def _units(task: Task, data: SourceData, domain: Domain, candidate: Candidate) -
                         algorithm_source=candidate.source,
                         generator_source=generator_source(),
                         loss=task.loss,
+                        files=candidate.files,
                     )
 
 

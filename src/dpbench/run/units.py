@@ -10,8 +10,8 @@ from typing import Any
 from dpbench.algorithm import Algorithm
 from dpbench.errors import AlgorithmFailed
 from dpbench.loss import L2, Loss
-from dpbench.plugins import find, is_file_reference
-from dpbench.run.code_hash.sources import algorithm_source
+from dpbench.plugins import find
+from dpbench.run.code_hash.reach import content_hash
 from dpbench.run.source_data import SourceData
 from dpbench.store.schema import LOSS_COLUMNS, Row
 from dpbench.store.versions import Form
@@ -49,6 +49,8 @@ class Unit:
     """Whose noise is drawn; empty: the algorithm's own, so that any two trials of a study are independent."""
     answers: str = ""
     """The store that keeps the answers of every trial; empty where nobody asked for them."""
+    files: tuple[tuple[str, str], ...] = ()
+    """Files that somebody's own algorithm depends on, with a hash of each."""
 
     def row(self, **outcome: Any) -> Row:
         """The row of this unit with what came out; a failure says which loss was asked for."""
@@ -104,13 +106,11 @@ def build_algorithm(reference: str, part: AlgorithmPart) -> Algorithm:
 def load_algorithm(unit: Unit) -> Algorithm:
     """The algorithm of a unit; somebody's own file has to be what it was when the run was planned."""
     algorithm = build_algorithm(unit.reference, unit.algorithm)
-    if (
-        is_file_reference(unit.reference)
-        and algorithm_source(type(algorithm), algorithm.files) != unit.algorithm_source
-    ):
-        raise AlgorithmFailed(
-            f"{Path(unit.reference).name}, or a file that it uses, has changed since the run began; run it again"
-        )
+    for path, known in unit.files:
+        if not Path(path).is_file() or content_hash(path) != known:
+            raise AlgorithmFailed(
+                f"{Path(path).name}, which {unit.algorithm.name} uses, has changed since the run began; run it again"
+            )
     return algorithm
 
 

@@ -231,7 +231,8 @@ class Library:
             found = self.imported(module, whole)
             if found is not None:
                 yield found
-                inner = self.inside(found, imported.name) if imported.name else None
+                known = imported.name in found.parts.definitions or imported.name in found.parts.imports
+                inner = self.inside(found, imported.name) if imported.name and not known else None
                 if inner is not None:
                     yield inner
         around = module.path.parent if module.path.name != "__init__.py" else module.path.parent.parent

@@ -17,7 +17,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 
 from dpbench.run.code_hash.modules import Library, Meaning, Module
-from dpbench.run.code_hash.syntax import ANY, Piece, bound_names, chain_of
+from dpbench.run.code_hash.syntax import ANY, OWN, Piece, bound_names, chain_of
 
 Address = tuple[Module, str]
 """A definition: its module and its name; an empty name is the whole module."""
@@ -104,9 +104,8 @@ class Nodes:
             fields += [] if names else [_field(statement)]
             for each in names:
                 members.setdefault(each, []).append(statement)
-        heads = [part for kind in classes for part in (*kind.decorator_list, *kind.bases, *kind.keywords)]
         pieces = [
-            module.parts.piece((name, "head"), lambda: [*map(_expression, heads), *others]),
+            module.parts.piece((name, "head"), lambda: [*(each for kind in classes for each in _head(kind)), *others]),
             module.parts.piece((name, "fields"), lambda: fields, siblings),
         ]
         node = self._from(module, name, pieces)
@@ -157,7 +156,9 @@ class Nodes:
     def _by_text(self, module: Module, names: Iterable[str]) -> Iterator[Module]:
         """Modules that code imports by a text; all beside it where the text is not known."""
         for name in names:
-            if name != ANY:
+            if name == OWN:
+                yield module
+            elif name != ANY:
                 found = self.library.find(name.lstrip("."), module.home)
                 if found is not None:
                     yield found
@@ -348,17 +349,21 @@ class Reach:
         roots = [colours[root] for root in self.roots]
         return _hashed(*sorted(roots), "|", *sorted({*colours.values(), *inner.values()}), "|", *self._file_hashes())
 
+    @property
+    def files(self) -> set[Path]:
+        """The files that are a stranger's own: those of code, and those that the code names."""
+        modules = {module.path for module in self._loaded if module.home is not None and module.path.is_file()}
+        return modules | {path for _, path in self._named_files()}
+
     def _file_hashes(self) -> list[str]:
-        """Files that a stranger's code names by a text, from the folder that it is in: the text, and the content."""
-        found = set()
+        """Files that a stranger's code names: the text that names each, and the content."""
+        return sorted({_hashed(text, content_hash(path)) for text, path in self._named_files()})
+
+    def _named_files(self) -> Iterator[tuple[str, Path]]:
+        """Texts in a stranger's code that name a file, from the folder that the code is in or one that it names."""
         for folder, texts in self._texts_by_folder().items():
-            places = [folder, *(folder / text for text in texts if (folder / text).is_dir())]
-            for place in places:
-                for text in texts:
-                    if (place / text).is_file():
-                        with (place / text).open("rb") as file:
-                            found.add(_hashed(text, file_digest(file, "sha256").hexdigest()))
-        return sorted(found)
+            for place in (folder, *(folder / text for text in texts if (folder / text).is_dir())):
+                yield from ((text, place / text) for text in texts if (place / text).is_file())
 
     def _texts_by_folder(self) -> dict[Path, set[str]]:
         """What could be the name of a file, by the folder of the code that says so."""
@@ -399,9 +404,11 @@ def _kind(annotation: ast.expr) -> str:
     return found[1] if found else ""
 
 
-def _expression(node: ast.AST) -> ast.AST:
-    """A decorator, a base or a keyword as a statement."""
-    return ast.Expr(node.value if isinstance(node, ast.keyword) else node)  # type: ignore[arg-type]
+def _head(kind: ast.ClassDef) -> Iterator[ast.AST]:
+    """Decorators, bases and keywords of a class as statements that say what each is."""
+    named = [("@", each) for each in kind.decorator_list] + [("", each) for each in kind.bases]
+    for name, value in [*named, *((each.arg or "**", each.value) for each in kind.keywords)]:
+        yield ast.Expr(ast.Tuple([ast.Constant(f"{name}="), value], ast.Load()))
 
 
 def _lambdas(module: Module, line: int) -> Iterator[ast.AST]:
@@ -415,6 +422,12 @@ def _lambdas(module: Module, line: int) -> Iterator[ast.AST]:
 def _is_harmless(token: str) -> bool:
     kind = getattr(builtins, token, None)
     return token in HARMLESS or (isinstance(kind, type) and issubclass(kind, BaseException))
+
+
+def content_hash(path: str | Path) -> str:
+    """Hash of a file."""
+    with Path(path).open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 def _hashed(*parts: str) -> str:

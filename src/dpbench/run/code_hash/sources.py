@@ -18,7 +18,7 @@ from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput
 from dpbench.privacy import RandomNoise
 from dpbench.run.code_hash.modules import Home, Library, Module
-from dpbench.run.code_hash.reach import Address, Nodes, Reach
+from dpbench.run.code_hash.reach import Address, Nodes, Reach, content_hash
 from dpbench.run.data_vectors import draw_vector, losses, noise_seed, shape_on
 from dpbench.sibling_modules import file_of
 
@@ -31,7 +31,7 @@ _OURS = Nodes(Library())
 
 def algorithm_source(kind: type, files: Iterable[str] = ()) -> str:
     """Hash of an algorithm's code, of everything that it uses, and of its files."""
-    contents = [sha256(Path(path).read_bytes()).hexdigest() for path in files]
+    contents = [content_hash(path) for path in files]
     code = definition_source(kind, *RUNNER)
     return sha256("".join([code, *contents]).encode()).hexdigest()[:16] if contents else code
 
@@ -53,8 +53,18 @@ def definition_source(*objects: object) -> str:
     return _source(objects, _OURS)
 
 
+def own_files(kind: type, files: Iterable[str] = ()) -> tuple[tuple[str, str], ...]:
+    """The files that somebody's own algorithm depends on, with a hash of each; none for one that is installed."""
+    if file_of(kind.__module__) is None:
+        return ()
+    nodes = Nodes(Library(base=_OURS.library), _OURS)
+    roots, words, _ = _roots([kind], nodes)
+    found = Reach(nodes, roots, words).files | {Path(path) for path in files}
+    return tuple((str(path), content_hash(path)) for path in sorted(found))
+
+
 def _source(objects: Iterable[object], ours: Nodes) -> str:
-    """The same, with what is ours as it is known."""
+    """The hash of objects, with what is ours as it is known."""
     collects = gc.isenabled()
     gc.disable()  # syntax trees are many small objects, none of which is garbage: looking for some takes a third of it
     try:

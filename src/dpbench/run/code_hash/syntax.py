@@ -18,6 +18,8 @@ Chain = tuple[str, ...]
 
 ANY = "*"
 """The word of code that may mention any, and the name of a module that may be any."""
+OWN = "."
+"""The name of the module that the code is in."""
 MODULE_NAME = "'"
 """The first word of a chain that is a text: the name of a module of ours, perhaps."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -29,8 +31,10 @@ _NAMING = {ast.ExceptHandler: ("name",), ast.MatchAs: ("name",), ast.MatchStar: 
 _UNSAID = {"ctx", "kind", "type_comment", "type_params", "type_ignores", "annotation", "returns"}
 """Fields that say nothing about what code does."""
 _IMPORTING = {"import_module", "__import__"}
-_ASKING = {"getattr", "attrgetter", "methodcaller", "vars", "dir", "getmembers", "eval", "exec", "globals", "locals"}
+_ASKING = {"getattr", "attrgetter", "methodcaller", "getmembers"}
 """Functions by which code can ask for an attribute that it does not mention."""
+_EVALUATING = {"eval", "exec", "globals", "locals", "vars", "dir"}
+"""Functions by which it can ask for any definition."""
 
 
 @dataclass(frozen=True)
@@ -295,6 +299,9 @@ class _Writer:
             self._modules.update(texts[:1] or [ANY])
         elif called in _ASKING and not texts:
             self._words.add(ANY)
+        elif called in _EVALUATING:
+            self._words.add(ANY)
+            self._modules.add(OWN)
         self._node(node)
 
     # --- values -----------------------------------------------------------------------------------
