@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.errors import InvalidInput
-from dpbench.interpreting.significance import SignificanceTest, find_test, unpaired_p_value
 from dpbench.measuring import Measurement
 from dpbench.results import Grid, Place, Results
+from dpbench.significance import SignificanceTest, find_test, unpaired_p_value
 
 Floats = NDArray[np.float64]
 
