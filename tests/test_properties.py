@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from dpbench import Algorithm, algorithms
+from dpbench.paper.changed import change_of
 from dpbench.paper.reported import measured_properties as shipped_properties
 from dpbench.paper.reported import numbers
 from dpbench.properties import measured_catalogue, measured_properties
@@ -76,6 +77,8 @@ def test_what_cannot_run_is_a_failure_with_its_cause():
 @pytest.mark.parametrize(("name", "variant"), [("Uniform", "private"), ("GreedyH", "published")])
 def test_the_shipped_properties_are_what_is_measured(name, variant):
     """Table 1 of ``dpbench paper`` reads a file; the file is what the code does."""
+    if change := change_of(name, variant, "draws"):
+        pytest.skip(str(change))
     found = measured_properties(type(algorithms.get(name)), variant)
     assert shipped_properties()[name, variant] == _told(found)
 
@@ -84,7 +87,10 @@ def test_the_shipped_properties_are_what_is_measured(name, variant):
 def test_all_shipped_properties_are_what_is_measured():
     """The same for every algorithm and form."""
     measured = {(each.algorithm, each.variant): _told(each) for each in measured_catalogue()}
-    assert shipped_properties() == measured
+    changed = {form for form in measured if change_of(*form, "draws")}
+    assert {k: v for k, v in shipped_properties().items() if k not in changed} == {
+        form: told for form, told in measured.items() if form not in changed
+    }
 
 
 def _told(found):

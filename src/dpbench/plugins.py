@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from hashlib import sha256
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import FunctionType, ModuleType
 
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm
+from dpbench.beside import load_file
 from dpbench.errors import InvalidInput, UnknownName
 
 
@@ -37,28 +35,21 @@ def load_class_or_function(reference: str) -> type[Algorithm] | FunctionType:
     return found if isinstance(found, FunctionType) else load_class(reference)
 
 
+def find(name: str) -> type[Algorithm]:
+    """An algorithm's class, from the catalogue or from a file."""
+    return load_class(name) if is_file_reference(name) else type(algorithms.get(name))
+
+
 def _load_module(reference: str) -> tuple[str, str, ModuleType]:
     """The path, the name and the module that ``FILE.py:NAME`` means."""
     path_text, colon, class_name = reference.rpartition(":")
     if not colon or not class_name or not path_text:
         raise InvalidInput(f"{reference!r} does not name a class in a file; write FILE.py:Class")
-    path = Path(path_text)
-    if not path.is_file():
+    if not Path(path_text).is_file():
         raise InvalidInput(f"there is no file {path_text!r}; give FILE.py:Class with a path from here")
-    module_name = f"dpbench_plugin_{sha256(str(path.resolve()).encode()).hexdigest()[:16]}"
-    spec = spec_from_file_location(module_name, path)
-    if spec is None or spec.loader is None:
+    if not path_text.endswith(".py"):
         raise InvalidInput(f"{path_text!r} is not a Python file; give FILE.py:Class")
-    module = module_from_spec(spec)
-    sys.modules[module_name] = module  # dataclasses look their module up there
     try:
-        spec.loader.exec_module(module)
+        return path_text, class_name, load_file(Path(path_text))
     except (Exception, SystemExit) as error:
-        del sys.modules[module_name]
         raise InvalidInput(f"{path_text} cannot be imported: {type(error).__name__}: {error}") from error
-    return path_text, class_name, module
-
-
-def find(name: str) -> type[Algorithm]:
-    """An algorithm's class, from the catalogue or from a file."""
-    return load_class(name) if is_file_reference(name) else type(algorithms.get(name))

@@ -118,7 +118,7 @@ def _remaining(algorithm: Algorithm) -> tuple[float, str]:
     for domain in _domains(algorithm):
         for workload in (_workload(domain), Identity(domain)):
             for name, x in shapes(domain):
-                estimate = algorithm.release(x, workload, 10**9, trials=3).estimate
+                estimate = algorithm.outcome(x, workload, 10**9, trials=3, seed=0).estimate
                 error = float(np.abs(workload.answer(estimate) - workload.answer(x)).max())
                 if error > worst:
                     worst, where = error, f"{workload.name} on {domain}, {name}"
@@ -139,16 +139,16 @@ def _exchangeable(algorithm: Algorithm) -> tuple[str, float, str]:
 
 def _draws_agree(algorithm: Algorithm, domain: Domain, x: Counts) -> bool:
     workload = _workload(domain)
-    small = algorithm.release(x, workload, Fraction(2, 5), trials=40).estimate
-    large = algorithm.release(4 * x, workload, Fraction(1, 10), trials=40).estimate
+    small = algorithm.outcome(x, workload, Fraction(2, 5), trials=40, seed=0).estimate
+    large = algorithm.outcome(4 * x, workload, Fraction(1, 10), trials=40, seed=0).estimate
     return bool(np.allclose(large, 4 * small, rtol=1e-9, atol=1e-9))
 
 
 def _distributions(algorithm: Algorithm, domain: Domain, x: Counts, seed: int) -> float:
     """The p-value of equal errors at 16 times the counts and a sixteenth of epsilon, each with its own noise."""
     workload = _workload(domain)
-    small = algorithm.release(x, workload, Fraction(8, 5), TRIALS, seed=2 * seed).estimate
-    large = algorithm.release(16 * x, workload, Fraction(1, 10), TRIALS, seed=2 * seed + 1).estimate
+    small = algorithm.outcome(x, workload, Fraction(8, 5), TRIALS, seed=2 * seed).estimate
+    large = algorithm.outcome(16 * x, workload, Fraction(1, 10), TRIALS, seed=2 * seed + 1).estimate
     return _kolmogorov_smirnov(scaled_error(workload, x, small), scaled_error(workload, 16 * x, large))
 
 

@@ -15,7 +15,7 @@ from dpbench.domain import Domain, DomainLike
 from dpbench.errors import DPBenchError, InvalidTask, UnknownName
 from dpbench.loss import L2, Loss
 from dpbench.standards import Standards
-from dpbench.task_file import read_task, write_task
+from dpbench.task_file import read_task
 from dpbench.task_parts import (
     AlgorithmPart,
     Generator,
@@ -150,10 +150,6 @@ class Task:
         plain["generator"]["domains"] = tuple(str(domain) for domain in self.generator.domains)
         plain["workloads"] = tuple(part.to_dict() for part in self.workloads)
         return plain
-
-    def to_toml(self) -> str:
-        """Write a task file that ``from_toml`` reads back as the same task."""
-        return write_task(self.to_dict())
 
     def _check_domains(self) -> None:
         for domain in self.generator.domains:

@@ -1,4 +1,4 @@
-"""Task files: TOML in, with the line of every mistake, and TOML out."""
+"""Task files: TOML, with the line of every mistake."""
 
 from __future__ import annotations
 
@@ -62,35 +62,6 @@ def key_line(source: str, path: tuple[str | int, ...]) -> int | None:
         elif anywhere is None and re.search(rf"""[\s{{,.]["']?{key}["']?\s*=""", line):
             anywhere = number
     return anywhere
-
-
-def write_task(plain: Mapping[str, Any]) -> str:
-    """Write the plain values of a task as TOML: single values, then groups, then workloads."""
-    lines = [
-        f"{key} = {_value(value)}"
-        for key, value in plain.items()
-        if key != "workloads" and not isinstance(value, Mapping)
-    ]
-    for key, group in plain.items():
-        if isinstance(group, Mapping):
-            lines += ["", f"[{key}]", *(f"{setting} = {_value(value)}" for setting, value in group.items())]
-    for workload in plain["workloads"]:
-        lines += ["", "[[workloads]]", *(f"{key} = {_value(value)}" for key, value in workload.items())]
-    return "\n".join(lines) + "\n"
-
-
-def _value(value: Any) -> str:
-    """Write one TOML value."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-        return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda found: f"\\u{ord(found[0]):04x}", escaped) + '"'
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{key} = {_value(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(_value(item) for item in value)}]"
-    return repr(value)
 
 
 def _text(path: str | PathLike[str]) -> str:

@@ -105,6 +105,42 @@ def test_skipped_combinations_are_listed(plan, capsys, tmp_path):
     assert "2 combinations cannot run (--list-skipped)" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--algorithm", "QuadTree", "--algorithm", "Hb"], "QuadTree (QuadTree runs on 2-D domains; 64 has 1 axes)"),
+        (["--with", "QuadTree"], "QuadTree (QuadTree runs on 2-D domains; 64 has 1 axes)"),
+        (["--domain", "64", "--domain", "8x8"], "8x8 (no task of the plan has the axes of the domain 8x8)"),
+        (
+            ["--dataset", "bimodal", "--dataset", "clusters"],
+            "clusters (no task of the plan has the axes of the dataset",
+        ),
+        (
+            ["--dataset", "own.npy", "--dataset", "bimodal", "--domain", "64", "--domain", "48"],
+            "own at 64 (domain 48 cannot be coarsened to 64",
+        ),
+    ],
+)
+def test_what_was_asked_for_by_name_and_cannot_run_is_told(words, told, plan, capsys):
+    """In one line, also where it is quiet, and by the exit code."""
+    np.save("own.npy", np.arange(48))
+    assert run(plan, "--quiet", *words) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("dpbench: asked for and not run: ")
+    assert told in error
+    assert error.count("\n") == 1
+
+
+def test_what_was_not_named_may_be_skipped(plan, capsys):
+    """An algorithm of the plan that does not fit, or a named one that runs in another task, is nothing amiss."""
+    path = Path(plan)
+    path.write_text(path.read_text().replace('"Hb"', '"Hb", "QuadTree"'))
+    assert run(str(path), "--quiet", "--domain", "64") == 0
+    small = ["--scale", "1000", "--samples", "1", "--trials", "1", "--domain", "64", "--domain", "8x8"]
+    assert run("demo", "--quiet", "--algorithm", "QuadTree", "--algorithm", "PHP", *small) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_somebodys_own_algorithm_and_data_join(plan, tmp_path, capsys):
     """--with adds a class from a file, --algorithm narrows to one, --dataset takes a file."""
     (tmp_path / "sleeper.py").write_text(SLEEPER.format(seconds=0))
@@ -188,7 +224,7 @@ def test_damage_is_put_aside_and_run_again(plan, capsys):
 def test_bad_input_is_one_line_and_leaves_no_store(words, cause, plan, tmp_path, capsys, monkeypatch):
     """Exit code 2, what is wrong and what to do; nothing is written."""
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
-    monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path / "cache")
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda project: tmp_path / "cache")
     assert run(*words) == 2
     error = capsys.readouterr().err
     assert error.startswith("dpbench: ")

@@ -59,12 +59,12 @@ def test_merge_tells_what_it_did_and_where_machines_differ(folder, capsys):
     assert "the runs differ in cpu: one, two" in told
 
 
-def test_merge_refuses_other_code(folder, capsys):
+def test_merge_refuses_other_data(folder, capsys):
     """In one sentence, with exit code 2."""
-    Store("other", create=True).append([make(sample=7, algorithm_source="x" * 16)], "run2")
+    Store("other", create=True).append([make(sample=7, dataset_source="x" * 16)], "run2")
     assert main(["store", "merge", folder, "other", "--out", "all"]) == 2
     error = capsys.readouterr().err
-    assert "the code of Identity" in error
+    assert "the dataset bimodal" in error
     assert error.count("\n") == 1
 
 

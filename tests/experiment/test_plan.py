@@ -79,7 +79,7 @@ def test_a_file_that_a_domain_does_not_divide_is_skipped_with_the_reason(tmp_pat
 def test_a_histogram_that_is_not_on_the_machine_stops_the_plan(monkeypatch, tmp_path):
     """A named dataset that is absent is never skipped: the message says what to run."""
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
-    monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path / "cache")
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda project: tmp_path / "cache")
     with pytest.raises(DatasetUnavailable, match="dpbench data pull"):
         _ = study(datasets=["bimodal", "MEDCOST"]).work
 

@@ -12,7 +12,7 @@ import pytest
 from chaos.small import study
 from dpbench.errors import InvalidPlan, InvalidStore, RunStopped
 from dpbench.experiment.interruption import Interruption
-from dpbench.experiment.run import Serial, agenda, execute, record_standards
+from dpbench.experiment.run import Serial, agenda, execute, record_changes
 from dpbench.loss import LOSSES, Relative
 from dpbench.results import Results
 from dpbench.standards import Standards
@@ -184,27 +184,44 @@ class TestLosses:
 def test_a_plan_with_nothing_to_run_says_how_results_are_read(store):
     """A record is written where the standards of a task have changed, and only there."""
     run(study(["Hb"]), store)
-    record_standards(study(["Hb"]), store)
+    record_changes(study(["Hb"]), store)
     assert len(store.runs()) == 1
-    record_standards(study(["Hb"], loss="L1", percentile=80), store)
+    record_changes(study(["Hb"], loss="L1", percentile=80), store)
     assert len(store.runs()) == 2
     assert Results.from_store(store).standards == Standards(loss="L1", percentile=80)
 
 
-def test_a_changed_algorithm_is_not_mixed_with_its_results(store, fickle, tmp_path):
-    """The refusal is one sentence that says what differs; failed rows alone do not bind anybody."""
+def test_a_changed_algorithm_is_another_version(store, fickle, tmp_path):
+    """What was run of it is run again; failures of the one are nothing to the other, and nobody else is concerned."""
     reference, flag = fickle
     path = tmp_path / "fickle.py"
-    run(study([reference], **ONE), store)
+    run(study([reference, "Identity"], **ONE), store)
     path.write_text(path.read_text().replace("not today", "not now"))
     flag.unlink()
+    todo = agenda(study([reference, "Identity"], **ONE), store)
+    assert [(each.algorithm, each.settings, each.missing) for each in todo.changed] == [("Fickle", 1, 1)]
+    assert {unit.algorithm.name for unit in todo.missing} == {"Fickle"}
     run(study([reference], **ONE), store)
-    assert [row.failure for row in store.rows()] == [""]
-    path.write_text(path.read_text().replace("not now", "never"))
-    with pytest.raises(InvalidStore, match="another state of the code of Fickle") as refused:
-        agenda(study([reference], **ONE), store)
-    assert "\n" not in str(refused.value)
-    assert agenda(study(["Identity"]), store).missing
+    assert [row.failure for row in store.rows()] == ["", ""]
+    assert len(store.rows(every_version=True)) == 3
+    assert agenda(study([reference], **ONE), store).changed == ()
+
+
+def test_a_version_is_asked_for_by_a_run_that_has_nothing_to_do(store, fickle, tmp_path):
+    """It leaves a record where the latest one says otherwise, and none where it does not."""
+    reference, flag = fickle
+    path, text = tmp_path / "fickle.py", (tmp_path / "fickle.py").read_text()
+    flag.unlink()
+    for state in (text, text.replace("today", "now"), text):
+        path.write_text(state)
+        plan = study([reference], **ONE)
+        if agenda(plan, store).missing:
+            run(plan, store)
+        record_changes(plan, store)
+    versions = [record["versions"][0]["version"] for _, record in sorted(store.runs().items())]
+    assert len(versions) == 3
+    assert versions[0] == versions[2] != versions[1]
+    assert {row.algorithm_source for row in store.rows()} == {versions[0]}
 
 
 def test_a_changed_dataset_is_not_mixed(store, tmp_path):

@@ -1,4 +1,4 @@
-"""Buckets along a line: their deviations, and GreedyH's hierarchy over them."""
+"""Buckets along a line and their deviations. The hierarchy over them: test_greedy.py."""
 
 from __future__ import annotations
 
@@ -8,39 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbench.domain import Domain
-from dpbench.inference.tree import TreeLeastSquares
 from dpbench.kernels.least_cost import least_cost
 from dpbench.kernels.partition import forward
-from dpbench.linear import buckets
-from dpbench.linear.buckets import Deviations, MedianCost, bucket_tree, cells_along, powers_of_two
-from dpbench.linear.greedy import greedy_tree
-from dpbench.linear.hilbert import order
-from dpbench.workloads import AllRange, Identity, Prefix, RandomRange, Ranges
+from dpbench.linear.buckets import Deviations, MedianCost, cells_along, powers_of_two
 from reference import dawa as reference
-from reference import greedy as dense
-from reference import tree as trees
 
 COUNTS = st.lists(st.integers(0, 50), min_size=1, max_size=12)
-OBJECTIVES = ["gram", "workload"]
-WORKLOADS = [
-    *(Prefix(n) for n in (1, 2, 13, 64)),
-    *(RandomRange(n, queries=q, seed=q) for n, q in ((32, 2), (64, 50), (300, 40))),
-    *(RandomRange(shape, queries=25) for shape in ((8, 8), (5, 7), (1, 6))),
-    RandomRange((16, 16), queries=300),
-    Ranges(16, [[0], [3], [2]], [[16], [9], [5]], [1.0, -2.0, 0.5]),
-    AllRange(16),
-    AllRange((3, 4)),
-    Identity((4, 4)),
-]
-
-
-def some_edges(positions, rng, shortness):
-    """Edges of random buckets whose lengths are powers of two."""
-    edges = [0]
-    while edges[-1] < positions:
-        power = min(int(rng.geometric(shortness)) - 1, (positions - edges[-1]).bit_length() - 1)
-        edges.append(edges[-1] + 2**power)
-    return np.array(edges)
 
 
 class TestDeviations:
@@ -134,84 +107,3 @@ class TestLeastCost:
         """The authors' code compares by <= while the length grows."""
         costs = np.array([[9, 1, 1, 1, 1], [9, 9, 2, 2, 2], [9, 9, 9, 9, 4.0]])
         assert np.flatnonzero(least_cost(costs, np.array([1, 2, 4]))).tolist() == [0, 4]
-
-
-class TestBucketTree:
-    @pytest.mark.parametrize("padded", [False, True])
-    @pytest.mark.parametrize("objective", OBJECTIVES)
-    @pytest.mark.parametrize("workload", WORKLOADS, ids=repr)
-    def test_against_matrices(self, workload, objective, padded):
-        """Cut off or not, it finds the intervals and weights of the dense recursion on the reduced workload."""
-        line = cells_along(workload.domain, padded)
-        W = np.where(line >= 0, workload.matrix()[:, line], 0.0)
-        rng = np.random.default_rng(3)
-        for shortness in (1.0, 0.7, 0.4):
-            edges = some_edges(len(line), rng, shortness)
-            expected = dense.strategy(reference.reduced(W, edges), 2, 100, objective)
-            expected = {(int(edges[a]), int(edges[b])): weight for (a, b), weight in expected.items() if weight > 0}
-            tree = bucket_tree(workload, edges, 2, 100, objective, padded)
-            found = dict(zip(zip(tree.start.tolist(), tree.stop.tolist(), strict=True), tree.weight, strict=True))
-            found = {interval: weight for interval, weight in found.items() if weight > 0}
-            assert found.keys() == expected.keys()
-            np.testing.assert_allclose([found[key] for key in expected], list(expected.values()), rtol=1e-10)
-
-    def test_three_children(self):
-        """The cut depends on the branching, and so does the discount by depth."""
-        workload = RandomRange(200, queries=30)
-        edges = some_edges(200, np.random.default_rng(0), 0.6)
-        expected = dense.strategy(reference.reduced(workload.matrix(), edges), 3, 50, "workload")
-        tree = bucket_tree(workload, edges, 3, 50, "workload")
-        assert (tree.weight > 0).sum() == sum(weight > 0 for weight in expected.values())
-
-    @pytest.mark.parametrize("workload", WORKLOADS, ids=repr)
-    def test_the_weights_on_every_path_add_up_to_one(self, workload):
-        """So one record moves the answers by one."""
-        edges = some_edges(workload.domain.size, np.random.default_rng(1), 0.5)
-        tree = bucket_tree(workload, edges, 2, 100, "workload")
-        np.testing.assert_allclose(trees.unit_answers(tree).sum(axis=1), 1, rtol=1e-13)
-
-    @pytest.mark.parametrize("n", [1, 7, 64])
-    def test_buckets_of_one_cell_are_greedy_h(self, n):
-        """The same nodes and the same weights."""
-        for objective in OBJECTIVES:
-            found = bucket_tree(Prefix(n), np.arange(n + 1), 2, 100, objective)
-            expected = greedy_tree(Prefix(n), 2, 100, objective)
-            np.testing.assert_array_equal(found.start, expected.start)
-            np.testing.assert_allclose(found.weight, expected.weight, rtol=1e-12)
-
-    @pytest.mark.parametrize(("n", "published"), [(64, 6.04), (256, 9.13), (1024, 14.32)])
-    def test_published_prefix_errors(self, n, published):
-        """Root mean squared error of a prefix at epsilon 1, single cells."""
-        tree = TreeLeastSquares(bucket_tree(Prefix(n), np.arange(n + 1), 2, 100, "gram"))
-        assert np.sqrt(2 * tree.mean_variance(Prefix(n))) == pytest.approx(published, abs=0.005)
-
-    @pytest.mark.parametrize("n", [5, 16, 33])
-    def test_closed_form_of_the_prefix_gram(self, n):
-        """h_max off the diagonal and (L + 1)(2 L + 1) / (6 L) + n - u on it, h = (L + 1) / 2 + n - u."""
-        edges = some_edges(n, np.random.default_rng(n), 0.5)
-        W = reference.reduced(np.tril(np.ones((n, n))), edges)
-        length, beyond = np.diff(edges), n - edges[1:]
-        height = (length + 1) / 2 + beyond
-        place = np.arange(len(length))
-        expected = height[np.maximum(place[:, None], place[None, :])]
-        np.fill_diagonal(expected, (length + 1) * (2 * length + 1) / (6 * length) + beyond)
-        np.testing.assert_allclose(W.T @ W, expected, rtol=1e-12)
-
-    @pytest.mark.parametrize("queries", [60, 400])
-    def test_many_leaves_are_reduced_with_little_loss(self, monkeypatch, queries):
-        """By the root of W W^T nothing is lost; by random signs the expected error rises by less than 2 %."""
-        workload = RandomRange((32, 32), queries=queries)
-        edges = some_edges(1024, np.random.default_rng(0), 0.7)
-        exact = TreeLeastSquares(bucket_tree(workload, edges, 2, 100, "gram")).mean_variance(workload)
-        monkeypatch.setattr(buckets, "LARGEST_EXACT", 100)
-        monkeypatch.setattr(buckets, "SKETCH", 100)
-        found = TreeLeastSquares(bucket_tree(workload, edges, 2, 100, "gram")).mean_variance(workload)
-        assert found == pytest.approx(exact, rel=1e-6 if queries == 60 else 0.02)
-
-    def test_padding_is_one_leaf(self):
-        """No query tells the empty cells of the curve apart."""
-        workload = RandomRange((3, 5), queries=10)
-        line = order(workload.domain)
-        tree = bucket_tree(workload, np.arange(65), 2, 100, "workload", padded=True)
-        outside = [v for v in tree.leaves if (line[tree.start[v] : tree.stop[v]] < 0).all()]
-        assert max(tree.stop[v] - tree.start[v] for v in outside) >= 16

@@ -1,4 +1,4 @@
-"""Weighted hierarchies for a workload."""
+"""Weighted hierarchies for a workload, over cells or buckets."""
 
 from __future__ import annotations
 
@@ -7,16 +7,37 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from dpbench.errors import Unsupported
+from dpbench.inference.tree import TreeLeastSquares
 from dpbench.kernels.greedy import best_share
-from dpbench.linear import greedy
+from dpbench.linear.buckets import cells_along
 from dpbench.linear.greedy import greedy_tree, split_line
 from dpbench.linear.hilbert import order
 from dpbench.workloads import AllRange, Identity, Prefix, RandomRange, RandomSmall, Ranges
+from reference import dawa as buckets
 from reference import greedy as reference
+from reference import tree as trees
 
 OBJECTIVES = ["gram", "workload"]
 SIZES = [1, 2, 3, 5, 8, 13, 32]
+WORKLOADS = [
+    *(Prefix(n) for n in (1, 2, 13, 64)),
+    *(RandomRange(n, queries=q, seed=q) for n, q in ((32, 2), (64, 50), (300, 40))),
+    *(RandomRange(shape, queries=25) for shape in ((8, 8), (5, 7), (1, 6))),
+    RandomRange((16, 16), queries=300),
+    Ranges(16, [[0], [3], [2]], [[16], [9], [5]], [1.0, -2.0, 0.5]),
+    AllRange(16),
+    AllRange((3, 4)),
+    Identity((4, 4)),
+]
+
+
+def some_edges(positions, rng, shortness):
+    """Edges of random buckets whose lengths are powers of two."""
+    edges = [0]
+    while edges[-1] < positions:
+        power = min(int(rng.geometric(shortness)) - 1, (positions - edges[-1]).bit_length() - 1)
+        edges.append(edges[-1] + 2**power)
+    return np.array(edges)
 
 
 def weights_of(tree):
@@ -113,21 +134,6 @@ def test_prefixes_and_their_list_have_one_strategy(objective):
     np.testing.assert_allclose([closed[key] for key in listed], list(listed.values()), rtol=1e-12)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
-@pytest.mark.parametrize("step", [1, 3, 7])
-def test_blocks_of_cells_do_not_matter(monkeypatch, objective, step):
-    """The images may come one leaf at a time, or a few: the recursion resumes where it stopped."""
-    workload = RandomRange((8, 8), queries=25, seed=3)
-    whole = weights_of(greedy_tree(workload, 2, 100, objective))
-
-    def few(cells, width):
-        for begin in range(0, len(cells), step):
-            yield cells[begin : begin + step]
-
-    monkeypatch.setattr(greedy, "_blocks", few)
-    assert weights_of(greedy_tree(workload, 2, 100, objective)) == pytest.approx(whole, rel=1e-12)
-
-
 def test_weights_on_every_path_add_up_to_one():
     """From the root to each leaf, 1 to rounding, so that one record costs 1."""
     for workload in (Prefix(1000), RandomRange(77, 50), RandomRange((20, 13), 40), AllRange(64)):
@@ -161,13 +167,63 @@ def test_prefix_needs_no_matrix_over_cells():
         assert len(greedy_tree(Prefix(2**18), 2, 100, objective).leaves) == 2**18
 
 
-def test_a_gram_matrix_too_large_is_refused(monkeypatch):
-    """More queries than cells on a large domain: the message says what to use instead."""
-    monkeypatch.setattr(greedy, "LARGEST_GRAM", 15)
-    with pytest.raises(Unsupported, match="objective='workload'"):
-        greedy_tree(RandomRange(16, queries=17), 2, 100, "gram")
-    greedy_tree(RandomRange(16, queries=17), 2, 100, "workload")
-    greedy_tree(RandomRange(16, queries=15), 2, 100, "gram")
+class TestBuckets:
+    @pytest.mark.parametrize("padded", [False, True])
+    @pytest.mark.parametrize("objective", OBJECTIVES)
+    @pytest.mark.parametrize("workload", WORKLOADS, ids=repr)
+    def test_against_matrices(self, workload, objective, padded):
+        """Cut off or not, it finds the intervals and weights of the dense recursion on the reduced workload."""
+        line = cells_along(workload.domain, padded)
+        W = np.where(line >= 0, workload.matrix()[:, line], 0.0)
+        rng = np.random.default_rng(3)
+        for shortness in (1.0, 0.7, 0.4):
+            edges = some_edges(len(line), rng, shortness)
+            expected = reference.strategy(buckets.reduced(W, edges), 2, 100, objective)
+            expected = {(int(edges[a]), int(edges[b])): weight for (a, b), weight in expected.items() if weight > 0}
+            found = weights_of(greedy_tree(workload, 2, 100, objective, edges, padded))
+            assert found.keys() == expected.keys()
+            np.testing.assert_allclose([found[key] for key in expected], list(expected.values()), rtol=1e-10)
+
+    def test_three_children(self):
+        """The cut depends on the branching, and so does the discount by depth."""
+        workload = RandomRange(200, queries=30)
+        edges = some_edges(200, np.random.default_rng(0), 0.6)
+        expected = reference.strategy(buckets.reduced(workload.matrix(), edges), 3, 50, "workload")
+        tree = greedy_tree(workload, 3, 50, "workload", edges)
+        assert (tree.weight > 0).sum() == sum(weight > 0 for weight in expected.values())
+
+    @pytest.mark.parametrize("workload", WORKLOADS, ids=repr)
+    def test_the_weights_on_every_path_add_up_to_one(self, workload):
+        """So one record moves the answers by one."""
+        edges = some_edges(workload.domain.size, np.random.default_rng(1), 0.5)
+        tree = greedy_tree(workload, 2, 100, "workload", edges, padded=False)
+        np.testing.assert_allclose(trees.unit_answers(tree).sum(axis=1), 1, rtol=1e-13)
+
+    @pytest.mark.parametrize(("n", "published"), [(64, 6.04), (256, 9.13), (1024, 14.32)])
+    def test_published_prefix_errors(self, n, published):
+        """Root mean squared error of a prefix at epsilon 1, single cells."""
+        tree = TreeLeastSquares(greedy_tree(Prefix(n), 2, 100, "gram"))
+        assert np.sqrt(2 * tree.mean_variance(Prefix(n))) == pytest.approx(published, abs=0.005)
+
+    @pytest.mark.parametrize("n", [5, 16, 33])
+    def test_closed_form_of_the_prefix_gram(self, n):
+        """h_max off the diagonal and (L + 1)(2 L + 1) / (6 L) + n - u on it, h = (L + 1) / 2 + n - u."""
+        edges = some_edges(n, np.random.default_rng(n), 0.5)
+        W = buckets.reduced(np.tril(np.ones((n, n))), edges)
+        length, beyond = np.diff(edges), n - edges[1:]
+        height = (length + 1) / 2 + beyond
+        place = np.arange(len(length))
+        expected = height[np.maximum(place[:, None], place[None, :])]
+        np.fill_diagonal(expected, (length + 1) * (2 * length + 1) / (6 * length) + beyond)
+        np.testing.assert_allclose(W.T @ W, expected, rtol=1e-12)
+
+    def test_padding_is_one_leaf(self):
+        """No query tells the empty cells of the curve apart."""
+        workload = RandomRange((3, 5), queries=10)
+        line = order(workload.domain)
+        tree = greedy_tree(workload, 2, 100, "workload")
+        outside = [v for v in tree.leaves if (line[tree.start[v] : tree.stop[v]] < 0).all()]
+        assert max(tree.stop[v] - tree.start[v] for v in outside) >= 16
 
 
 class TestBestShare:

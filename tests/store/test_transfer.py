@@ -51,13 +51,12 @@ def test_a_merge_takes_results_for_failures_and_more_trials_for_fewer(stores):
 @pytest.mark.parametrize(
     ("changes", "what"),
     [
-        ({"sample": 5, "algorithm_source": "b" * 16}, "the code of Identity"),
         ({"sample": 5, "dataset_source": "e" * 16}, "the dataset bimodal"),
         ({"sample": 5, "generator_source": "h" * 16}, "data vectors and errors"),
         ({"key": "l" * 32}, "rho_total"),
     ],
 )
-def test_results_of_different_code_or_data_are_not_merged(changes, what, stores):
+def test_results_on_different_data_are_not_merged(changes, what, stores):
     """The refusal is one sentence that says what differs, even where no setting is in both; nothing is written."""
     out = stores()
     with pytest.raises(InvalidStore, match=what) as refused:

@@ -111,8 +111,8 @@ class NeedsArguments(Algorithm):
 
 
 MUTANTS = [
-    (HalfNoise, r"'cells' claims a sensitivity of 0\.5, but one record moved its answers by 1; .*factor 2"),
-    (OneLevelNotCharged, r"'tree' claims a sensitivity of \d+, but one record moved its answers by"),
+    (HalfNoise, r"'cells' claims a sensitivity of 0\.5, but one record moved what it asks by 1; .*factor 2"),
+    (OneLevelNotCharged, r"'tree' claims a sensitivity of \d+, but one record moved what it asks by"),
     (TrueZerosKept, "true zeros are kept"),
     (TrueTotalUsed, "true scale is used"),
     (BudgetNotSplit, r"spends more than epsilon .*'second look' asks for 1/10, .*\(first look\) leaves 0"),

@@ -17,8 +17,8 @@ def test_a_million_draws_of_each_fit():
 
 
 class Scaled(RandomNoise):
-    def laplace(self, shape):
-        return 0.99 * super().laplace(shape)
+    def laplace(self, truth, scale, shape):
+        return super().laplace(truth, 0.99 * scale, shape)
 
 
 class Flat(RandomNoise):
@@ -27,8 +27,8 @@ class Flat(RandomNoise):
 
 
 class Repeating(RandomNoise):
-    def laplace(self, shape):
-        draws = super().laplace(shape)
+    def laplace(self, truth, scale, shape):
+        draws = super().laplace(truth, scale, shape)
         draws[:, 1::2] = draws[:, ::2]
         return draws
 
@@ -40,4 +40,4 @@ def test_a_sampler_that_is_off_by_a_hundredth_fails(kind, cause):
     """One per cent less noise, a small shift, draws used twice."""
     noise = RandomNoise.seeded(np.random.SeedSequence(3), 100)
     with pytest.raises(CheckFailed, match=cause):
-        check_samplers(noise=kind(noise._streams))
+        check_samplers(noise=kind(noise._seeds))

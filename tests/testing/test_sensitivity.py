@@ -1,5 +1,6 @@
 """Claims recomputed: by the audit's own search, by brute force, and by hypothesis."""
 
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -10,9 +11,10 @@ from hypothesis import strategies as st
 from dpbench import algorithms
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
-from dpbench.testing.sensitivity import CHANGES, _change_of, check_sensitivity, largest_change, reach
+from dpbench.privacy import Laplace, Partition, Recording
+from dpbench.privacy.transcript import Question
+from dpbench.testing.sensitivity import _share_of, check_sensitivity, largest_share
 from dpbench.testing.subject import Subject, workload_for
-from dpbench.testing.watch import Asked, questions_of
 from testing.mutants import HalfNoise, SinglePrecision
 
 
@@ -20,7 +22,9 @@ def questions(name, written="12"):
     algorithm = algorithms.get(name)
     domain = Domain.of(written if algorithm.supports(written) else "4x3")
     x = (np.arange(domain.size) * 7 % 11).reshape(domain.shape)
-    return questions_of(algorithm, x, workload_for(domain), 1, trials=2, seed=0, side_information=None)
+    recording = Recording()
+    algorithm.outcome(x, workload_for(domain), 1, trials=2, seed=0, channel=recording)
+    return recording.questions()
 
 
 @pytest.mark.parametrize("name", algorithms.names())
@@ -31,7 +35,7 @@ def test_hypothesis_finds_no_record_that_moves_more_than_its_claim(name, drawn):
     asked = drawn.draw(st.sampled_from(questions(name)))
     n = asked.domain.size
     x = np.array(drawn.draw(st.lists(st.integers(0, 10**6) | st.integers(0, 3), min_size=n, max_size=n)))
-    assert _change_of(asked, x, drawn.draw(st.integers(0, n - 1))) <= reach(asked) * (1 + 1e-9)
+    assert _share_of(asked, x, drawn.draw(st.integers(0, n - 1))) <= 1 + 1e-9
 
 
 def test_the_change_of_partitions_is_that_of_all_of_them():
@@ -39,6 +43,8 @@ def test_the_change_of_partitions_is_that_of_all_of_them():
 
     class Cost:
         lengths = (1, 2, 4)
+        sensitivity = 1
+        penalty = 0.0
 
     rng = np.random.default_rng(0)
     before, after = rng.random((2, 3, 6))
@@ -50,8 +56,8 @@ def test_the_change_of_partitions_is_that_of_all_of_them():
             if set(lengths.tolist()) <= {1, 2, 4}:
                 places = [(Cost.lengths.index(length), end) for length, end in zip(lengths, edges[1:], strict=True)]
                 totals.append(sum(after[place] - before[place] for place in places))
-    asked = Asked("partition", "", Cost(), Domain((5,)))
-    assert CHANGES["partition"](asked, before, after) == pytest.approx(max(totals) - min(totals), abs=1e-9)
+    loss = Partition(Cost(), 5).largest_loss(before, after, 0.5)
+    assert loss == pytest.approx((max(totals) - min(totals)) / 2, abs=1e-9)
 
 
 def test_the_largest_change_stands_beside_the_claim():
@@ -63,11 +69,12 @@ def test_the_largest_change_stands_beside_the_claim():
 def test_single_precision_is_found_at_large_counts_on_a_larger_domain():
     """The search reaches counts at which float32 loses records."""
     domain = Domain((40,))
-    asked = Asked("laplace", "prefix sums", SinglePrecision(domain), domain)
-    assert largest_change(asked, np.random.default_rng(0), search=True) > reach(asked)
+    mechanism = Laplace(SinglePrecision(domain))
+    asked = Question(mechanism, "prefix sums", Fraction(1), Fraction(1), mechanism.level(Fraction(1)), None, domain)
+    assert largest_share(asked, np.random.default_rng(0), search=True) > 1
 
 
 def test_a_claim_that_does_not_hold_is_told_with_both_numbers():
     """What was claimed, and what one record did."""
-    with pytest.raises(CheckFailed, match=r"claims a sensitivity of 0\.5, but one record moved its answers by 1"):
+    with pytest.raises(CheckFailed, match=r"claims a sensitivity of 0\.5, but one record moved what it asks by 1"):
         check_sensitivity(Subject(HalfNoise()))

@@ -43,6 +43,7 @@ class AHP(Algorithm):
 
     name = "AHP"
     paper = "Zhang, Chen, Xu, Meng, Xie: Towards accurate histogram publication, SDM 2014"
+    notions = ("pure", "zCDP")
     partitioning = True
     consistent = True
     free: ClassVar[Mapping[str, tuple[float, ...]]] = {
@@ -66,11 +67,11 @@ class AHP(Algorithm):
         """Noisy cells, clusters of them, noisy totals of the clusters."""
         del workload
         trials, cells = data.trials, data.domain.size
-        for_cells, for_totals = split(data.epsilon, self.rho)
-        noisy = data.laplace(Cells(data.domain), for_cells, "cells").reshape(trials, cells)
-        noisy[noisy <= self.eta * math.log(cells) / float(for_cells)] = 0.0
-        labels = cluster(noisy, 2.0 / float(for_totals) ** 2)
-        totals = data.laplace(GroupTotals(labels, cells), for_totals, "totals of clusters").reshape(trials, cells)
+        for_cells, for_totals = split(data.budget, self.rho)
+        noisy = data.measure(Cells(data.domain), for_cells, "cells").reshape(trials, cells)
+        noisy[noisy <= self.eta * math.log(cells) / data.as_epsilon(for_cells)] = 0.0
+        labels = cluster(noisy, 2.0 / data.as_epsilon(for_totals) ** 2)
+        totals = data.measure(GroupTotals(labels, cells), for_totals, "totals of clusters").reshape(trials, cells)
         return spread(totals, labels).reshape(trials, *data.domain.shape)
 
 

@@ -19,9 +19,10 @@ from dpbench.algorithm import Algorithm, by_variant
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, UnknownName
 from dpbench.inference.tree import TreeLeastSquares
-from dpbench.linear.buckets import Deviations, MedianCost, bucket_tree, cells_along, powers_of_two
-from dpbench.linear.greedy import Objective
+from dpbench.linear.buckets import Deviations, MedianCost, cells_along, powers_of_two
+from dpbench.linear.greedy import greedy_tree
 from dpbench.linear.hilbert import order as curve
+from dpbench.linear.images import Objective
 from dpbench.linear.tree import TreeCounts
 from dpbench.privacy import PrivateData, split
 from dpbench.workloads import Workload
@@ -61,7 +62,7 @@ def _solver(
     edges: Ints, workload: Workload, branching: int, steps: int, objective: Objective, padded: bool
 ) -> TreeLeastSquares:
     """GreedyH over the buckets. On a padded square every position is a cell, as in the authors' code."""
-    tree = bucket_tree(workload, edges, branching, steps, objective, padded)
+    tree = greedy_tree(workload, branching, steps, objective, edges, padded)
     if padded and workload.domain.ndim == 2:
         square = Domain((round(len(tree.order) ** 0.5),) * 2)
         tree = replace(tree, domain=square, order=curve(square))

@@ -24,14 +24,18 @@ def fill(
     ``chosen`` has ``store``, ``jobs``, ``quiet`` and perhaps ``dask``; ``change`` is done to units before they run.
     """
     from dpbench.cli.progress import RunProgress
-    from dpbench.experiment.run import agenda, execute
+    from dpbench.cli.versions import tell_changes
+    from dpbench.experiment.run import agenda, execute, record_changes
     from dpbench.store import Store
 
     agenda(plan, None)  # whatever is wrong with the plan is said before a folder is made
     folder = chosen.store or os.path.join("dpbench-store", plan.name.replace("*", "-star"))  # noqa: PTH118
     store = Store(folder, create=True)
     todo = agenda(plan, store)
+    if not chosen.quiet:
+        tell_changes(todo.changed, folder)
     if not todo.missing:
+        record_changes(plan, store)
         return store, todo, 0
     with RunProgress(len(todo.missing), quiet=chosen.quiet) as progress:
         units = list(change(todo.missing))

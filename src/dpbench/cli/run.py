@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 _ABOUT = """\
 Evaluate algorithms: run a plan, keep every result in a store, print error by algorithm and scale.
 A plan is a suite (see `dpbench list suites`) or a TOML file. What the store already holds is not run
-again: after an interruption the same command goes on.
+again: after an interruption the same command goes on. An algorithm whose code has changed runs again in
+the same store, which is said in one line; earlier results stay as another version (`dpbench store versions`).
+Exit code 1 if a unit failed, or if an algorithm, dataset or domain that was named here cannot run.
 """
 _EXAMPLE = """\
 dpbench run demo
@@ -46,6 +48,8 @@ NARROWING = (
 )
 """The options that narrow or change a plan."""
 
+TOLD = 3
+"""Things that were asked for and cannot run of which one line has room."""
 FAILURE = ("algorithm", "variant", "dataset", "domain", "scale", "epsilon", "sample", "failure")
 """What is told to machines of a unit that failed."""
 
@@ -84,17 +88,18 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--dry-run", action="store_true", help="say what there is to do and how long it may take")
     add("--keep-answers", action="store_true", help="keep all answers of what is run: STORE/answers/KEY-FIRST.npy")
     add("--list-skipped", action="store_true", help="list the combinations that cannot run, and why")
-    add("--quiet", action="store_true", help="no progress, only the tables")
+    add("--quiet", action="store_true", help="only the tables, failures, and what was asked for and cannot run")
     add_json(parser)
     parser.set_defaults(run=run_plan)
 
 
 def run_plan(chosen: argparse.Namespace) -> int:
-    """Run a plan and print its tables; 1 if a unit failed."""
+    """Run a plan and print its tables; 1 if a unit failed or something asked for by name cannot run."""
     from dpbench.cli.run_tables import print_tables
+    from dpbench.cli.versions import tell_changes
     from dpbench.errors import InvalidInput
     from dpbench.experiment.plan import narrow
-    from dpbench.experiment.run import agenda, record_standards
+    from dpbench.experiment.run import agenda, record_changes
     from dpbench.experiment.suites import load_plan
     from dpbench.store import Store
 
@@ -112,6 +117,7 @@ def run_plan(chosen: argparse.Namespace) -> int:
             write_json(_agenda_facts(plan, todo, max(jobs, 1), folder))
         else:
             sys.stdout.write(_announcement(plan, todo, max(jobs, 1), folder))
+            tell_changes(todo.changed, folder)
         return 0
     agenda(plan, None)  # whatever is wrong with the plan is said before a folder is made
     store = Store(folder, create=True)
@@ -119,9 +125,11 @@ def run_plan(chosen: argparse.Namespace) -> int:
     todo = agenda(plan, store, retry_failed=chosen.retry_failed, shard=chosen.shard)
     if not chosen.quiet:
         sys.stderr.write(_announcement(plan, todo, max(jobs, 1), folder))
+        tell_changes(todo.changed, folder)
+    unrun = _tell_skipped(plan, chosen)
     outcome = _execute(chosen, plan, todo, store, jobs) if todo.missing else None
     if outcome is None:
-        record_standards(plan, store)
+        record_changes(plan, store)
     if chosen.json:
         write_json(_agenda_facts(plan, todo, max(jobs, 1), folder) | _outcome_facts(outcome, store))
     else:
@@ -129,7 +137,19 @@ def run_plan(chosen: argparse.Namespace) -> int:
     if outcome is not None:
         _farewell(outcome, todo, quiet=chosen.quiet)
     left = todo.failed and not chosen.retry_failed
-    return 1 if left or (outcome is not None and outcome.failures) else 0
+    return 1 if left or unrun or (outcome is not None and outcome.failures) else 0
+
+
+def _tell_skipped(plan: Plan, chosen: argparse.Namespace) -> dict[str, str]:
+    """What was asked for by name and cannot run: one line, also where it is quiet."""
+    from dpbench.experiment.named import skipped_by_name
+
+    unrun = skipped_by_name(plan, [*chosen.algorithm, *chosen.added], chosen.dataset, chosen.domain)
+    if unrun:
+        told = [f"{name} ({reason})" for name, reason in list(unrun.items())[:TOLD]]
+        more = f" and {len(unrun) - TOLD} more" if len(unrun) > TOLD else ""
+        sys.stderr.write(f"dpbench: asked for and not run: {', '.join(told)}{more}; see --list-skipped\n")
+    return unrun
 
 
 def _list_skipped(plan: Plan, *, as_json: bool) -> int:
@@ -156,6 +176,7 @@ def _agenda_facts(plan: Plan, todo: Agenda, jobs: int, folder: str) -> dict[str,
         "trials to run": sum(unit.trials for unit in todo.missing),
         "seconds estimated": todo.seconds(jobs),
         "combinations that cannot run": len(todo.skipped),
+        "algorithms changed": [asdict(each) for each in todo.changed],
     }
 
 

@@ -17,7 +17,7 @@ NAMES = ("loss", "percentile", "alpha", "test")
 def add_standards(parser: argparse.ArgumentParser) -> None:
     """Add the options; each one replaces what the plan of the study says."""
     add = parser.add_argument_group("standards, in place of those of the study").add_argument
-    add("--loss", metavar="NAME", help="the loss whose errors are read, such as L2, L1, Linf")
+    add("--loss", metavar="NAME", help="the loss whose errors are read: L2, L1, Linf, relative:floor=0.01, ...")
     add("--percentile", type=float, metavar="P", help="the percentile that stands beside the mean, such as 95")
     add("--alpha", type=float, metavar="A", help="the level at which two errors count as different, such as 0.05")
     add("--baseline", action="append", default=[], metavar="NAME", help="an algorithm to beat; may be repeated")
@@ -26,7 +26,11 @@ def add_standards(parser: argparse.ArgumentParser) -> None:
 
 def given_standards(chosen: argparse.Namespace) -> dict[str, Any]:
     """The standards that were asked for, by name."""
+    from dpbench.loss import label_of
+
     given: dict[str, Any] = {name: getattr(chosen, name) for name in NAMES if getattr(chosen, name) is not None}
+    if "loss" in given:
+        given["loss"] = label_of(given["loss"])
     return given | ({"baselines": tuple(dict.fromkeys(chosen.baseline))} if chosen.baseline else {})
 
 

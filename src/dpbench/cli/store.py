@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from dpbench.cli import versions
 from dpbench.cli.arguments import add_json, add_verb, write_json
 
 if TYPE_CHECKING:
@@ -14,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add ``store`` with its four commands."""
+    """Add ``store`` with its commands."""
     parser = add_verb(
         subparsers,
         "store",
-        "look into, verify, merge and export results",
+        "look into, verify, merge and export results; versions of algorithms",
         "A store is a folder of Parquet shards that only grows; other programs can read it as it is.",
         "dpbench store info dpbench-store/demo",
     )
@@ -47,7 +48,8 @@ def add_parser(subparsers: Subparsers) -> None:
         commands,
         "merge",
         "bring several stores together",
-        "Bring the results of several stores together, and say where their machines or versions differ.",
+        "Bring the results of several stores together, and say where their machines or versions differ. Versions of\n"
+        "an algorithm are kept apart; results on different data are refused.",
         "dpbench store merge part1 part2 --out all",
     )
     merge.add_argument("stores", nargs="+", metavar="STORE")
@@ -59,15 +61,24 @@ def add_parser(subparsers: Subparsers) -> None:
         commands,
         "export",
         "write one row a trial for other programs",
-        "Write one row a trial, as .csv, .json or .parquet. --canonical leaves out times and provenance and sorts, so\n"
-        "that two runs can be compared byte by byte.",
+        "Write one row a trial, as .csv, .json or .parquet, of the current version of each algorithm. --canonical\n"
+        "leaves out times and provenance and sorts, so that two runs can be compared byte by byte.",
         "dpbench store export results --out trials.csv",
     )
     export.add_argument("store", metavar="STORE")
     export.add_argument("--out", required=True, metavar="FILE", help="FILE.csv, FILE.json or FILE.parquet")
+    export.add_argument(
+        "--version",
+        dest="versions",
+        action="append",
+        default=[],
+        metavar="VERSION",
+        help="this version of its algorithm, not the current one; may be repeated",
+    )
     export.add_argument("--canonical", action="store_true", help="sorted, without times and provenance")
     add_json(export)
     export.set_defaults(run=run_export)
+    versions.add_parser(commands)
 
 
 def run_info(chosen: argparse.Namespace) -> int:
@@ -145,7 +156,7 @@ def run_export(chosen: argparse.Namespace) -> int:
     from dpbench.store import Store
     from dpbench.store.transfer import export
 
-    number = export(Store(chosen.store), Path(chosen.out), canonical=chosen.canonical)
+    number = export(Store(chosen.store), Path(chosen.out), canonical=chosen.canonical, versions=chosen.versions)
     if chosen.json:
         write_json({"file": chosen.out, "rows": number})
         return 0

@@ -41,8 +41,13 @@ class Shape:
                 f"the shape {self.name} has {self.ndim} axes, the domain {target} has {target.ndim}; "
                 + (f"shapes for it: {suited}" if suited else "give a domain with 1 or 2 axes")
             )
-        weights = self.weights(target)
-        return np.asarray(weights / weights.sum())
+        return probabilities(self.weights, target)
+
+
+def probabilities(weights: Callable[[Domain], Weights], domain: Domain) -> Weights:
+    """Weights on a domain that add up to 1."""
+    found = weights(domain)
+    return np.asarray(found / found.sum())
 
 
 def get(name: str, domain: DomainLike) -> Weights:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.errors import AlgorithmFailed, RunStopped
-from dpbench.experiment.unit import Unit, build_algorithm, describe
+from dpbench.experiment.unit import Unit, describe, load_algorithm
 from dpbench.experiment.vectors import draw_vector, losses, noise_seed, shape_on
 from dpbench.privacy import Ledger, RandomNoise
 from dpbench.store.schema import Row
@@ -50,13 +50,15 @@ class Bench:
         named = (unit.data, *unit.vector, unit.seed)
         x = self._keep("vector", named, 4, lambda: draw_vector(shape, *unit.vector, unit.seed))
         algorithm = self._keep(
-            "algorithm", (unit.reference, unit.algorithm), 64, lambda: build_algorithm(unit.reference, unit.algorithm)
+            "algorithm", (unit.reference, unit.algorithm, unit.algorithm_source), 64, lambda: load_algorithm(unit)
         )
-        self._keep("prepared", (unit.algorithm, workload), 64, lambda: algorithm.prepare(workload))
+        self._keep(
+            "prepared", (unit.algorithm, unit.algorithm_source, workload), 64, lambda: algorithm.prepare(workload)
+        )
         label = unit.noise_name or unit.algorithm.label
         seed = noise_seed(unit.vector, unit.seed, workload, unit.epsilon, label, unit.side_information)
         started = clock()
-        release = algorithm.release(
+        outcome = algorithm.outcome(
             x,
             workload,
             unit.epsilon,
@@ -68,13 +70,13 @@ class Bench:
         ended = clock()
         if _content(workload) != workload.key:
             raise AlgorithmFailed(f"{algorithm.name} changed the workload that it was given; work on a copy")
-        measured = losses(workload, x, shape, release.estimate, unit.scale, (unit.loss,))
+        measured = losses(workload, x, shape, outcome.estimate, unit.scale, (unit.loss,))
         if unit.answers:
-            _write_answers(unit, workload.answer(release.estimate))
+            _write_answers(unit, workload.answer(outcome.estimate))
         return unit.row(
             **measured,
-            ledger=ledger_json(release.ledger),
-            private=release.ledger.private and algorithm.is_private,
+            ledger=ledger_json(outcome.ledger),
+            private=outcome.ledger.private and algorithm.is_private,
             seconds=ended - started,
             seconds_other=(started - begin) + (clock() - ended),
         )

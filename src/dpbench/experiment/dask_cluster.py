@@ -11,8 +11,7 @@ from typing import Any
 from dpbench.errors import InvalidInput, RunStopped
 from dpbench.experiment.bench import Bench
 from dpbench.experiment.sources import algorithm_source, generator_source
-from dpbench.experiment.unit import Unit, describe
-from dpbench.plugins import find
+from dpbench.experiment.unit import Unit, build_algorithm, describe
 from dpbench.store.schema import Row
 
 _OWN = threading.local()
@@ -23,10 +22,11 @@ def run_portion(portion: list[Unit]) -> list[Row]:
     """What a dask worker does; it keeps shared things between portions, as our own workers do."""
     if not hasattr(_OWN, "bench"):
         _OWN.bench = Bench()
-    for reference, source in {(unit.reference, unit.algorithm_source) for unit in portion}:
-        ours = algorithm_source(find(reference)), generator_source()
-        if ours != (source, portion[0].generator_source):
-            raise RunStopped(f"a dask worker has other code for {reference}; install the same version everywhere")
+    for unit in {(unit.reference, unit.algorithm): unit for unit in portion}.values():
+        algorithm = build_algorithm(unit.reference, unit.algorithm)
+        ours = algorithm_source(type(algorithm), algorithm.files), generator_source()
+        if ours != (unit.algorithm_source, unit.generator_source):
+            raise RunStopped(f"a dask worker has other code for {unit.reference}; install the same version everywhere")
     return [_OWN.bench.run(unit) for unit in portion]
 
 

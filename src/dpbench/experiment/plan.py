@@ -16,7 +16,7 @@ from dpbench.domain import Domain
 from dpbench.errors import DPBenchError, InvalidDomain, InvalidPlan
 from dpbench.experiment import source_data
 from dpbench.experiment.source_data import SourceData
-from dpbench.experiment.sources import algorithm_source, generator_source
+from dpbench.experiment.sources import algorithm_source, generator_source, workload_source
 from dpbench.experiment.unit import Unit, build_algorithm, describe, workload_label
 from dpbench.loss import LossLike
 from dpbench.plugins import find, is_file_reference
@@ -188,12 +188,13 @@ def _units(task: Task, data: SourceData, domain: Domain, candidate: Candidate) -
     side_information = source if declared else ""
     share = task.repair.rho_total if side_information == "estimated" else 0.05
     for workload in task.workloads:
-        asked = workload.build(domain).key
+        built = workload.build(domain)
+        asked = built.key, workload_source(type(built), type(candidate.algorithm))  # type: ignore[arg-type]  # classes hash
         for scale in generator.scales:
             for epsilon in generator.epsilons:
                 for sample in range(generator.samples):
                     setting = (task.name, data.name, domain, workload_label(workload), scale, epsilon)
-                    sources = (asked, candidate.source, data.source, generator_source())
+                    sources = (*asked, candidate.source, data.source, generator_source())
                     made = (part.label, side_information, share, sample, generator.seed)
                     yield Unit(
                         task=task.name,

@@ -17,10 +17,12 @@ from dpbench.experiment.costs import Measured, chunks, seconds_of
 from dpbench.experiment.interruption import Interruption
 from dpbench.experiment.plan import Plan, Skipped
 from dpbench.experiment.provenance import code_state, command, machine
+from dpbench.experiment.sources import IDENTITY
 from dpbench.experiment.unit import Unit, describe
 from dpbench.results.recorded import recorded_standards
 from dpbench.store import Row, Store
 from dpbench.store.mixing import Register
+from dpbench.store.versions import Form, asked_for, recorded
 
 
 class Executor(Protocol):
@@ -59,6 +61,20 @@ class Serial:
 
 
 @dataclass(frozen=True)
+class Changed:
+    """An algorithm whose code is not what the last run asked for."""
+
+    algorithm: str
+    variant: str
+    before: str
+    now: str
+    settings: int
+    """Settings that the plan asks of it."""
+    missing: int
+    """Those of them that are to be run."""
+
+
+@dataclass(frozen=True)
 class Agenda:
     """What a plan amounts to, given what a store already holds."""
 
@@ -69,6 +85,8 @@ class Agenda:
     failed: int
     skipped: list[Skipped]
     measured: Measured
+    changed: tuple[Changed, ...] = ()
+    """Algorithms of which the last run asked for another version."""
 
     @property
     def settings(self) -> int:
@@ -81,14 +99,14 @@ class Agenda:
 
 
 def agenda(plan: Plan, store: Store | None, *, retry_failed: bool = False, shard: tuple[int, int] = (1, 1)) -> Agenda:
-    """Find out what is missing; refuse to mix results of different code or data."""
+    """Find out what is missing; refuse to mix results on different data."""
     units, skipped = plan.work
     if not units:
         reason = f" ({skipped[0].reason})" if skipped else ""
         raise InvalidPlan(f"the plan {plan.file or plan.name} has nothing that can run{reason}; see --list-skipped")
     units = [unit for unit in units if _in_shard(unit, shard)]
     index = store.index() if store is not None else []
-    _refuse_mixing(units, index)
+    _refuse_mixing(units, index, store)
     held: dict[str, list[tuple[int, int]]] = {}
     failures: set[tuple[str, int]] = set()
     for entry in _holding_losses(units, index):
@@ -106,7 +124,26 @@ def agenda(plan: Plan, store: Store | None, *, retry_failed: bool = False, shard
         missing += [replace(unit, first_trial=first, trials=stop - first) for first, stop in wanted]
         done += not wanted
         failed += bool(broken)
-    return Agenda(units, missing, done, failed, skipped, _measured(store))
+    changed = _changed(units, missing, asked_for(store.runs())) if store is not None else ()
+    return Agenda(units, missing, done, failed, skipped, _measured(store), changed)
+
+
+def _changed(units: list[Unit], missing: list[Unit], before: dict[Form, str]) -> tuple[Changed, ...]:
+    """The algorithms of a plan of which the last run asked for another version."""
+    named: dict[tuple[str, str, str, str], list[Unit]] = {}
+    for unit in units:
+        known = before.get(unit.form, unit.algorithm_source)
+        if known != unit.algorithm_source:
+            named.setdefault((*unit.form[:2], known, unit.algorithm_source), []).append(unit)
+    left = {unit.key for unit in missing}
+    return tuple(
+        Changed(
+            *names,
+            settings=len({unit.row().setting for unit in found}),
+            missing=len({unit.row().setting for unit in found if unit.key in left}),
+        )
+        for names, found in named.items()
+    )
 
 
 def _holding_losses(units: list[Unit], index: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -132,18 +169,23 @@ def _in_shard(unit: Unit, shard: tuple[int, int]) -> bool:
     return int.from_bytes(digest[:8], "big") % parts == part - 1
 
 
-def _refuse_mixing(units: list[Unit], index: list[dict[str, Any]]) -> None:
-    if not index:
+def _refuse_mixing(units: list[Unit], index: list[dict[str, Any]], store: Store | None) -> None:
+    if store is None or not index:
         return
     register = Register()
     for entry in index:
         register.differs(entry)
     for unit in units:
         differs = register.differs(vars(unit.row()))
+        if differs and not any(record.get("identity") == IDENTITY for record in store.runs().values()):
+            raise InvalidStore(
+                f"{store.folder} was made by a version of dpbench that told states of code apart in another way; "
+                f"it can be read, and a run needs another --store"
+            )
         if differs:
             raise InvalidStore(
-                f"since the store was made there is another state of {differs}; results are not mixed: "
-                f"use another --store, or go back to that state"
+                f"since the store was made there is another state of {differs}; results on different data are not "
+                f"mixed: use another --store, or go back to that state"
             )
 
 
@@ -151,7 +193,7 @@ def _measured(store: Store | None) -> Measured:
     """Seconds per trial, by algorithm and domain, as a store has measured them."""
     if store is None or not store.shards():
         return {}
-    table = store.table(["algorithm", "domain", "seconds", "l2"]).to_pydict()
+    table = store.table(["algorithm", "domain", "seconds", "l2"], every_version=True).to_pydict()
     totals: dict[tuple[str, str], tuple[float, int]] = {}
     for algorithm, domain, seconds, errors in zip(*table.values(), strict=True):
         spent, trials = totals.get((algorithm, domain), (0.0, 0))
@@ -215,9 +257,10 @@ def _cannot_write(store: Store, error: OSError) -> RunStopped:
 
 
 def record_run(plan: Plan, store: Store) -> str:
-    """Keep what is run, by which command and code, and by which standards it is read; the name of the run.
+    """Keep what is run, by which command and code, in which versions, and by which standards it is read.
 
-    Names are in order of time (UTC, to the microsecond): the latest run of a task says how its results are read.
+    The name of the run. Names are in order of time (UTC, to the microsecond): the latest run of a task says how its
+    results are read, and in which versions.
     """
     run = f"{datetime.now(UTC).strftime('%Y%m%dT%H%M%S.%f')}-{uuid.uuid4().hex[:8]}"
     record = {
@@ -227,6 +270,8 @@ def record_run(plan: Plan, store: Store) -> str:
         "started": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "machine": machine(),
         "code": code_state(),
+        "identity": IDENTITY,
+        "versions": recorded((unit.form, unit.algorithm_source) for unit in plan.work[0]),
     }
     try:
         store.record_run(run, record)
@@ -235,10 +280,13 @@ def record_run(plan: Plan, store: Store) -> str:
     return run
 
 
-def record_standards(plan: Plan, store: Store) -> None:
-    """Keep by which standards a plan is read that has nothing to run, where the latest run of a task says otherwise."""
-    known = recorded_standards(store.runs())
-    if any(known.get(task.name) != task.standards for task in plan.tasks):
+def record_changes(plan: Plan, store: Store) -> None:
+    """Keep how a plan is read that has nothing to run: where the latest runs ask for other standards or versions."""
+    runs = store.runs()
+    standards, versions = recorded_standards(runs), asked_for(runs)
+    if any(standards.get(task.name) != task.standards for task in plan.tasks) or any(
+        versions.get(unit.form) != unit.algorithm_source for unit in plan.work[0]
+    ):
         record_run(plan, store)
 
 

@@ -15,7 +15,7 @@ from dpbench import datasets
 from dpbench.datasets import shapes
 from dpbench.domain import Domain
 from dpbench.errors import CorruptData, DatasetUnavailable, InvalidCounts, InvalidInput, UnknownName
-from dpbench.experiment.sources import modules_source
+from dpbench.experiment.sources import definition_source
 
 FILE_ENDINGS = (".npy", ".csv")
 
@@ -58,7 +58,7 @@ def find(name: str) -> SourceData:
             raise InvalidInput(f"the name of the histogram {name!r} cannot be written; rename the file")
         return SourceData(Path(name).stem, counts.ndim, _digest(counts), str(Path(name).resolve()))
     if name in shapes.SHAPES:
-        return SourceData(name, shapes.find(name).ndim, _shapes_source())
+        return SourceData(name, shapes.find(name).ndim, _shape_source(name))
     try:
         known = datasets.get(name)
     except UnknownName:
@@ -66,10 +66,10 @@ def find(name: str) -> SourceData:
     return SourceData(known.name, known.ndim, known.sha256[:16])
 
 
-@lru_cache(maxsize=1)
-def _shapes_source() -> str:
-    """Hash of the code that makes synthetic shapes."""
-    return modules_source(["dpbench.datasets.shapes"])
+@lru_cache(maxsize=64)
+def _shape_source(name: str) -> str:
+    """Hash of the code that makes a synthetic shape."""
+    return definition_source(shapes.find(name).weights, shapes.probabilities)
 
 
 def _digest(counts: NDArray[np.int64]) -> str:

@@ -1,91 +1,106 @@
-"""Hashes of code: what a result depends on, without comments, docstrings and layout.
+"""Hashes of code: what a result depends on, by definitions, without comments, docstrings and layout.
 
-The code of an algorithm is its module and every module of this package, or of its own, that it imports, directly or
-through others. A change there makes its results another key; a change elsewhere does not.
+The code of an algorithm is its class, what that mentions, and what the runner calls for every result. A change there
+makes its results another version; a change elsewhere, or a move to another file, does not.
 """
 
 from __future__ import annotations
 
-import ast
+import gc
 import sys
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
-from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-GENERATOR_MODULES = ("dpbench.experiment.vectors", "dpbench.generator", "dpbench.workloads")
+from dpbench.algorithm import Algorithm
+from dpbench.beside import file_of
+from dpbench.errors import InvalidInput
+from dpbench.experiment.modules import Home, Library, Module
+from dpbench.experiment.reach import Address, Nodes, Reach
+from dpbench.experiment.vectors import draw_vector, losses, noise_seed, shape_on
+from dpbench.privacy import RandomNoise
+
+IDENTITY = "definitions"
+"""What kind of hash identifies code, as records of runs and shipped results say."""
+RUNNER = (Algorithm.outcome, Algorithm.prepare, Algorithm.is_private, RandomNoise.seeded, noise_seed)
+"""What is called for every result, whatever the algorithm."""
+_OURS = Nodes(Library())
 
 
 def algorithm_source(kind: type, files: Iterable[str] = ()) -> str:
-    """Hash of an algorithm's code, of everything of ours, or of its package, that it uses, and of its files."""
-    code = _hash_from([sys.modules[kind.__module__].__file__ or ""], {"dpbench", kind.__module__.split(".")[0]})
+    """Hash of an algorithm's code, of everything that it uses, and of its files."""
     contents = [sha256(Path(path).read_bytes()).hexdigest() for path in files]
+    code = definition_source(kind, *RUNNER)
     return sha256("".join([code, *contents]).encode()).hexdigest()[:16] if contents else code
 
 
 @lru_cache(maxsize=1)
 def generator_source() -> str:
-    """Hash of the code that makes data vectors, answers and losses."""
-    return modules_source(GENERATOR_MODULES)
+    """Hash of the code that makes data vectors and measures errors on them."""
+    return definition_source(shape_on, draw_vector, losses)
 
 
-def modules_source(names: Iterable[str]) -> str:
-    """Hash of modules and of everything of ours that they use."""
-    return _hash_from([_path_of(name) for name in names], {"dpbench"})
+@lru_cache(maxsize=1024)
+def workload_source(workload: type, algorithm: type) -> str:
+    """Hash of a workload's code, as far as an algorithm, the runner and the losses use it."""
+    return definition_source(workload, algorithm, *RUNNER, losses)
 
 
-def _hash_from(paths: list[str], packages: set[str]) -> str:
-    """Follow imports within the packages from the given files; hash every file reached."""
-    waiting, reached = list(paths), {}
-    while waiting:
-        path = waiting.pop()
-        if path and path not in reached:
-            digest, imported = _read(Path(path).read_bytes())
-            reached[path] = digest
-            waiting += [_path_of(name) for name in imported if name.split(".")[0] in packages and "." in name]
-    return sha256("".join(sorted(reached.values())).encode()).hexdigest()[:16]
+def definition_source(*objects: object) -> str:
+    """Hash of classes and functions, and of everything of ours, or of their own package, that they use."""
+    return _source(objects, _OURS)
 
 
-@lru_cache(maxsize=512)
-def _read(code: bytes) -> tuple[str, tuple[str, ...]]:
-    """Hash of one file's code, and the names that it imports."""
-    tree = ast.parse(code)
-    imported: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            imported.update(name.name for name in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            imported.add(node.module)
-            imported.update(f"{node.module}.{name.name}" for name in node.names)
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            kept = [child for child in body if not _is_text(child)]
-            if len(kept) != len(body):
-                node.body = kept or [ast.Pass()]  # type: ignore[attr-defined]
-    return sha256(_told(tree).encode()).hexdigest(), tuple(sorted(imported))
-
-
-def _told(value: object) -> str:
-    """A tree as text, the same from every version of Python: what is absent is left out, as some versions do."""
-    if isinstance(value, ast.AST):
-        fields = [f"{name}={_told(field)}" for name, field in ast.iter_fields(value) if field not in (None, [])]
-        return f"{type(value).__name__}({','.join(fields)})"
-    if isinstance(value, list):
-        return f"[{','.join(map(_told, value))}]"
-    return repr(value)
-
-
-def _is_text(node: ast.AST) -> bool:
-    """A docstring: an expression that is nothing but text."""
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-
-
-@lru_cache(maxsize=512)
-def _path_of(name: str) -> str:
-    """The file of a module, or nothing where the name is not a module (a class, a function)."""
+def _source(objects: Iterable[object], ours: Nodes) -> str:
+    """The same, with what is ours as it is known."""
+    collects = gc.isenabled()
+    gc.disable()  # syntax trees are many small objects, none of which is garbage: looking for some takes a third of it
     try:
-        spec = find_spec(name)
-    except (ImportError, AttributeError, ValueError):
-        return ""
-    return spec.origin if spec is not None and spec.origin and spec.origin.endswith(".py") else ""
+        nodes = Nodes(Library(base=ours.library), ours)
+        roots, words, values = _roots(objects, nodes)
+        return sha256("|".join([Reach(nodes, roots, words).digest, *values]).encode()).hexdigest()[:16]
+    finally:
+        if collects:
+            gc.enable()
+
+
+def _roots(objects: Iterable[object], nodes: Nodes) -> tuple[list[Address], list[str], list[str]]:
+    """Where objects are defined, the members that they are, and the values that they were made with."""
+    roots, words, values = list[Address](), list[str](), list[str]()
+    for each in objects:
+        definition = _definition(each)
+        module = _module(definition.__module__, nodes.library)
+        first, *rest = definition.__qualname__.split(".")
+        if first == "<lambda>":
+            roots.append((module, f"@{definition.__code__.co_firstlineno}"))
+        else:
+            meant = nodes.library.within(module, first)
+            roots.append((meant.module or module, meant.name))  # a class that no statement defines: its whole module
+        words += rest
+        values += [repr(cell.cell_contents) for cell in getattr(definition, "__closure__", None) or ()]
+    return roots, words, values
+
+
+def _definition(thing: Any) -> Any:
+    """What a property, a method or a wrapped function was made from."""
+    for name in ("fget", "func", "py_func", "__wrapped__", "__func__"):
+        thing = getattr(thing, name, thing)
+    return thing
+
+
+def _module(name: str, library: Library) -> Module:
+    """The file of a module that is loaded, as the library reads it."""
+    own = file_of(name)
+    if own is not None:
+        return library.open(own, Home(own.parent))
+    ours = library.find(name, None)
+    if ours is not None:
+        return ours
+    path = getattr(sys.modules.get(name), "__file__", None)
+    if path is None:
+        raise InvalidInput(f"the code of the module {name} is in no file, so that it cannot be told when it changes")
+    top, *inner = name.split(".")
+    folder = Path(path).resolve().parents[len(inner) + (Path(path).name == "__init__.py")]
+    return library.open(Path(path).resolve(), Home(folder, "" if name == "__main__" else top))

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from dpbench.algorithm import Algorithm
+from dpbench.errors import AlgorithmFailed
 from dpbench.experiment.source_data import SourceData
+from dpbench.experiment.sources import algorithm_source
 from dpbench.loss import L2, Loss
-from dpbench.plugins import find
+from dpbench.plugins import find, is_file_reference
 from dpbench.store.schema import LOSS_COLUMNS, Row
+from dpbench.store.versions import Form
 from dpbench.task_parts import AlgorithmPart, WorkloadPart
 
 
@@ -61,7 +64,7 @@ class Unit:
             algorithm=self.algorithm.name,
             variant=self.algorithm.variant,
             side_information=self.side_information,
-            parameters=json.dumps(dict(self.algorithm.parameters), sort_keys=True),
+            parameters=self.form[2],
             sample=self.sample,
             seed=self.seed,
             first_trial=self.first_trial,
@@ -72,6 +75,11 @@ class Unit:
             run=self.run,
             **({"other_losses": asked} | outcome),
         )
+
+    @property
+    def form(self) -> Form:
+        """What names the form of the algorithm that is run."""
+        return self.algorithm.name, self.algorithm.variant, json.dumps(dict(self.algorithm.parameters), sort_keys=True)
 
     @property
     def vector(self) -> tuple[str, str, int, int]:
@@ -91,6 +99,19 @@ def build_algorithm(reference: str, part: AlgorithmPart) -> Algorithm:
     kind = find(reference)
     kind.refuse_unknown(dict(part.parameters))
     return kind(variant=part.variant, **dict(part.parameters))  # type: ignore[arg-type]  # checked by the class
+
+
+def load_algorithm(unit: Unit) -> Algorithm:
+    """The algorithm of a unit; somebody's own file has to be what it was when the run was planned."""
+    algorithm = build_algorithm(unit.reference, unit.algorithm)
+    if (
+        is_file_reference(unit.reference)
+        and algorithm_source(type(algorithm), algorithm.files) != unit.algorithm_source
+    ):
+        raise AlgorithmFailed(
+            f"{Path(unit.reference).name}, or a file that it uses, has changed since the run began; run it again"
+        )
+    return algorithm
 
 
 def describe(error: BaseException) -> str:

@@ -87,7 +87,7 @@ def _lines(ledger: Ledger) -> tuple[LedgerLine, ...]:
     for charge in _unfolded(ledger):
         key = charge.kind, re.sub(r"\s+\d+$", "", charge.why)
         share, times = shares.get(key, (0.0, 0))
-        shares[key] = share + float(charge.amount / ledger.epsilon), times + 1
+        shares[key] = share + float(charge.amount / ledger.budget), times + 1
     return tuple(LedgerLine(kind, why, share, times) for (kind, why), (share, times) in shares.items())
 
 

@@ -1,54 +1,75 @@
-"""A hierarchy weighted for a workload: the strategy of GreedyH, which DAWA uses on its buckets too.
+"""A hierarchy weighted for a workload: the strategy of GreedyH, and of DAWA over its buckets.
 
-The strategy depends on the domain and the workload alone, so it is built once and kept. It is never a matrix over
-cells: the recursion carries, for every node, three numbers and the image of the node under the workload.
+It depends on the domain, the buckets and the workload alone, and is never a matrix over cells: the recursion needs, for
+every node, three numbers and inner products of images under the workload.
+
+Bucket c of ``edges`` ``(buckets + 1,)`` holds the positions ``edges[c] ... edges[c + 1] - 1`` of the line, and a
+query's weight on it is the mean of its weights on them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain
-from dpbench.errors import Unsupported
-from dpbench.linear.hilbert import order as curve
+from dpbench.linear.buckets import cells_along
+from dpbench.linear.images import Leaves, Objective, moments
 from dpbench.linear.tree import Tree, without_unmeasured
 from dpbench.workloads import Prefix, Ranges, Workload
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Objective = Literal["gram", "workload"]
-
-LARGEST_GRAM = 16_384
-"""Cells up to which a Gram matrix of more queries than cells is made."""
 
 
-def greedy_tree(workload: Workload, branching: int, steps: int, objective: Objective) -> Tree:
-    """The weighted hierarchy for a workload on one axis, or on two along the Hilbert curve."""
-    line = curve(workload.domain)
-    start, stop, first_child, depth = split_line(len(line), _changes(workload, line), branching)
+def greedy_tree(
+    workload: Workload,
+    branching: int,
+    steps: int,
+    objective: Objective,
+    edges: Ints | None = None,
+    padded: bool = True,
+) -> Tree:
+    """The weighted hierarchy over buckets, for the workload reduced to them; without ``edges``, over single cells.
+
+    A leaf is a bucket, or several that no query tells apart. ``padded`` keeps the positions that the Hilbert curve
+    adds to two axes.
+    """
+    line = cells_along(workload.domain, padded)
+    if edges is None:
+        edges = np.arange(len(line) + 1)
+    split = split_line(len(edges) - 1, _changes(workload, line, edges), branching)
     if isinstance(workload, Prefix):
         from dpbench.kernels.greedy import prefix_shares
 
-        theta = prefix_shares(start, stop, first_child, depth, branching, steps, objective == "gram")
+        theta = prefix_shares(*split, np.diff(edges), branching, steps, objective == "gram")
     else:
-        leaves = np.flatnonzero(np.diff(first_child) == 0)
-        cells = line[np.sort(start[leaves])]
-        theta = _listed_shares(_images(workload, cells, objective), stop, first_child, depth, branching, steps)
-    weight = path_weights(theta, first_child)
-    return without_unmeasured(workload.domain, line, start, stop, first_child, weight)
+        theta = _shares(workload, split, edges, branching, steps, objective, padded)
+    weight = path_weights(theta, split.first_child)
+    return without_unmeasured(workload.domain, line, edges[split.start], edges[split.stop], split.first_child, weight)
 
 
-def split_line(size: int, changes: NDArray[np.bool_], branching: int) -> tuple[Ints, Ints, Ints, Ints]:
+class Split(NamedTuple):
+    """A line cut into parts, and these again: a tree in breadth-first order."""
+
+    start: Ints
+    """``(nodes,)``: first position of each node."""
+    stop: Ints
+    """``(nodes,)``: one past its last."""
+    first_child: Ints
+    """``(nodes + 1,)``: as in a tree."""
+    depth: Ints
+    """``(nodes,)``: distance from the root."""
+
+
+def split_line(size: int, changes: NDArray[np.bool_], branching: int) -> Split:
     """Cut ``size`` positions into ``branching`` nearly equal parts, again and again; breadth first.
 
     A node is a leaf where it is one position or no query tells its positions apart: ``changes[i]`` says that position
-    i + 1 differs from position i. Returns start, stop, first_child and depth. Where parts are unequal, the longer ones
-    come last.
+    i + 1 differs from position i. Where parts are unequal, the longer ones come last.
     """
     differing = np.concatenate([[0], np.cumsum(changes)])
     start, stop = np.zeros(1, dtype=np.int64), np.full(1, size, dtype=np.int64)
@@ -70,7 +91,7 @@ def split_line(size: int, changes: NDArray[np.bool_], branching: int) -> tuple[I
         start, stop = begin, begin + step + (rank >= shorter)
         level += 1
     first_child = 1 + np.concatenate([[0], np.cumsum(np.concatenate(children))])
-    return np.concatenate(starts), np.concatenate(stops), first_child, np.concatenate(depths)
+    return Split(np.concatenate(starts), np.concatenate(stops), first_child, np.concatenate(depths))
 
 
 def path_weights(theta: Floats, first_child: Ints) -> Floats:
@@ -85,14 +106,85 @@ def path_weights(theta: Floats, first_child: Ints) -> Floats:
     return np.where(fanout > 0, passed * (1.0 - theta), passed)
 
 
-def _changes(workload: Workload, line: Ints) -> NDArray[np.bool_]:
-    """Where the set of queries that cover a position changes along the line."""
-    along = np.where(line >= 0, signatures(workload)[line], 0)
-    return np.asarray(along[1:] != along[:-1])
+def _shares(
+    workload: Workload, split: Split, edges: Ints, branching: int, steps: int, objective: Objective, padded: bool
+) -> Floats:
+    """Theta of every node, for a list of ranges or a product; 1 below the depth of the last weight."""
+    from dpbench.kernels.greedy import bundle_shares
+
+    top, leaves = _bundled(split, _last_weights(split, branching, steps), edges)
+    products, errors = moments(workload, leaves, objective, padded)
+    many = np.bincount(leaves.bundle).astype(np.float64)
+    theta = np.ones(len(split.start))
+    theta[: len(top.start)] = bundle_shares(*top, many, errors, products, branching, steps)
+    return theta
+
+
+def _last_weights(split: Split, branching: int, steps: int) -> int:
+    """The depth below whose nodes the greedy search cannot but give all weight to the children.
+
+    If nothing below a node is measured, it has k = m leaves, E0 = sum |t|^2 over them, and by Cauchy and Schwarz
+    mu <= m E0 and mu1 <= m' E0, m' the most leaves of a child. Where even these bounds do not pay, theta is 1. The
+    bounds grow with m, so one look at the fullest node of each depth will do.
+    """
+    from dpbench.kernels.greedy import best_share
+
+    before = _running(split, np.diff(split.first_child) == 0)
+    level = np.searchsorted(split.depth, np.arange(split.depth[-1] + 1))
+    fullest = [*np.maximum.reduceat(before[split.stop] - before[split.start], level).tolist(), 0]
+    cut = int(split.depth[-1])
+    while cut > 0:
+        many, below = float(fullest[cut - 1]), float(fullest[cut])
+        theta, _ = best_share(1.0, many * (1 + 1e-9), below, many, branching ** (-0.5 * (cut - 1)), steps)
+        if theta < 1:
+            break
+        cut -= 1
+    return cut
+
+
+def _bundled(split: Split, cut: int, edges: Ints) -> tuple[Split, Leaves]:
+    """The tree cut off at a depth, where what hangs there is a bundle of leaves; and the leaves."""
+    is_leaf = np.diff(split.first_child) == 0
+    nodes = int(np.searchsorted(split.depth, cut + 1))
+    top = Split(*(each[:nodes] for each in split))
+    is_bundle = is_leaf[:nodes] | (top.depth == cut)
+    children = np.where(is_bundle, 0, np.diff(split.first_child[: nodes + 1]))
+    before = _running(top, is_bundle)
+    first = np.sort(split.start[is_leaf])
+    return Split(
+        start=before[top.start],
+        stop=before[top.stop],
+        first_child=1 + np.concatenate([[0], np.cumsum(children)]),
+        depth=top.depth.copy(),
+    ), Leaves(
+        first=edges[first],
+        last=edges[first + 1],
+        buckets=np.diff(first, append=len(edges) - 1),
+        bundle=before[first + 1] - 1,
+    )
+
+
+def _running(split: Split, chosen: NDArray[np.bool_]) -> Ints:
+    """How many of the chosen nodes start before each position; ``(positions + 1,)``."""
+    starts = np.zeros(int(split.stop[0]) + 1, dtype=np.int64)
+    starts[split.start[chosen] + 1] = 1
+    return np.cumsum(starts)
+
+
+def _changes(workload: Workload, line: Ints, edges: Ints) -> NDArray[np.bool_]:
+    """Where some query's weight changes from one bucket to the next.
+
+    The signature of a bucket is the mean over its cells; two means a / l and b / m are compared as a m = b l, modulo
+    2^64. Lengths are powers of two up to 2^16, so different ones agree with a probability below 2^-47.
+    """
+    along = np.where(line >= 0, _signatures(workload)[line], np.uint64(0))
+    total = np.add.reduceat(along, edges[:-1])
+    length = np.diff(edges).astype(np.uint64)
+    return np.asarray(total[1:] * length[:-1] != total[:-1] * length[1:])
 
 
 @lru_cache(maxsize=8)
-def signatures(workload: Workload) -> NDArray[np.uint64]:
+def _signatures(workload: Workload) -> NDArray[np.uint64]:
     """A number for every cell that tells which queries cover it, with which weights; ``(cells,)``, 0 where none do.
 
     Each query gets a random 64-bit number, and a cell's signature is the sum over the queries that cover it, modulo
@@ -101,7 +193,7 @@ def signatures(workload: Workload) -> NDArray[np.uint64]:
     """
     if workload.axes is not None or isinstance(workload, Prefix):
         return _marks(workload.domain.size)
-    return _signatures(workload.ranges(), workload.domain)
+    return _covering(workload.ranges(), workload.domain)
 
 
 def _marks(many: int) -> NDArray[np.uint64]:
@@ -109,7 +201,8 @@ def _marks(many: int) -> NDArray[np.uint64]:
     return np.random.Generator(np.random.PCG64(0)).integers(1, 2**64, size=many, dtype=np.uint64)
 
 
-def _signatures(ranges: Ranges, domain: Domain) -> NDArray[np.uint64]:
+def _covering(ranges: Ranges, domain: Domain) -> NDArray[np.uint64]:
+    """The sum of the marks of the ranges that cover each cell."""
     used = ranges.weights != 0
     mark = _marks(ranges.queries)
     table = np.zeros([side + 1 for side in domain], dtype=np.uint64)
@@ -120,115 +213,3 @@ def _signatures(ranges: Ranges, domain: Domain) -> NDArray[np.uint64]:
     for axis in range(domain.ndim):
         table = np.cumsum(table, axis=axis, dtype=np.uint64)
     return table[tuple(slice(side) for side in domain)].reshape(-1)
-
-
-def _listed_shares(
-    blocks: Iterator[Floats], stop: Ints, first_child: Ints, depth: Ints, branching: int, steps: int
-) -> Floats:
-    """Theta of every node, from the images of the leaves in the order of the line, block by block."""
-    from dpbench.kernels.greedy import listed_shares
-
-    nodes = len(stop)
-    post_order = np.lexsort((-depth, stop))
-    theta, state = np.ones(nodes), np.empty((nodes, 3))
-    images: Floats | None = None
-    cursor = height = 0
-    for rows in blocks:
-        if images is None:
-            images = np.empty(((int(depth.max()) + 1) * branching + 1, rows.shape[1]))
-        cursor, height = listed_shares(
-            np.ascontiguousarray(rows, dtype=np.float64),
-            post_order,
-            first_child,
-            depth,
-            branching,
-            steps,
-            cursor,
-            height,
-            images,
-            state,
-            theta,
-        )
-    return theta
-
-
-def _images(workload: Workload, cells: Ints, objective: Objective) -> Iterator[Floats]:
-    """Columns of M for ``cells`` (-1: padding), transposed, in blocks ``(cells, rows of M)``; only M^T M matters.
-
-    objective "workload": M = W. objective "gram": M = W^T W, or where there are fewer queries than cells the matrix
-    R^T W with R R^T = W W^T, which has the same M^T M and fewer rows.
-    """
-    if workload.axes is not None:
-        moments = [axis.second_moment() for axis in workload.axes]
-        if objective == "workload":
-            moments = [np.asarray(np.linalg.cholesky(moment), dtype=np.float64) for moment in moments]
-        for block in _blocks(cells, workload.domain.size):
-            yield kronecker_rows(moments, block, workload.domain)
-        return
-    ranges = workload.ranges()
-    if objective == "workload":
-        for block in _blocks(cells, ranges.queries):
-            yield _incidence(ranges, block)
-    elif ranges.queries < workload.domain.size:
-        root = _gram_root(ranges)
-        for block in _blocks(cells, ranges.queries):
-            yield _incidence(ranges, block) @ root
-    else:
-        gram = _gram(ranges)
-        for block in _blocks(cells, workload.domain.size):
-            yield np.where(block[:, None] >= 0, gram[block], 0.0)
-
-
-def _blocks(cells: Ints, width: int) -> Iterator[Ints]:
-    """Runs of cells whose images fill about 32 MB."""
-    step = max(1, 2**22 // width)
-    for begin in range(0, len(cells), step):
-        yield cells[begin : begin + step]
-
-
-def _incidence(ranges: Ranges, cells: Ints) -> Floats:
-    """Weight of every query on every cell, ``(cells, queries)``; 0 in padding."""
-    coordinates = np.unravel_index(np.maximum(cells, 0), ranges.domain.shape)
-    covered = np.broadcast_to(cells[:, None] >= 0, (len(cells), ranges.queries)).copy()
-    for axis, along in enumerate(coordinates):
-        covered &= along[:, None] >= ranges.lower[:, axis]
-        covered &= along[:, None] < ranges.upper[:, axis]
-    return covered * ranges.weights
-
-
-def kronecker_rows(factors: list[Floats], cells: Ints, domain: Domain) -> Floats:
-    """Rows of the Kronecker product of ``factors`` that belong to ``cells``."""
-    coordinates = np.unravel_index(np.maximum(cells, 0), domain.shape)
-    rows = np.where(cells[:, None] >= 0, 1.0, 0.0)
-    for factor, along in zip(factors, coordinates, strict=True):
-        rows = (rows[:, :, None] * factor[along][:, None, :]).reshape(len(cells), -1)
-    return rows
-
-
-def _gram_root(ranges: Ranges) -> Floats:
-    """R with R R^T = W W^T, whose entries are products over axes of the overlaps of two boxes."""
-    products = ranges.weights[:, None] * ranges.weights[None, :]
-    for axis in range(ranges.domain.ndim):
-        low, high = ranges.lower[:, axis], ranges.upper[:, axis]
-        overlap = np.minimum(high[:, None], high[None, :]) - np.maximum(low[:, None], low[None, :])
-        products *= np.maximum(overlap, 0)
-    values, vectors = np.linalg.eigh(products)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-
-
-def _gram(ranges: Ranges) -> Floats:
-    """W^T W, ``(cells, cells)``, added up over blocks of queries."""
-    size = ranges.domain.size
-    if size > LARGEST_GRAM:
-        raise Unsupported(
-            f"the Gram objective of {ranges.queries} queries on {size} cells needs a matrix over cells; "
-            f"use objective='workload', or fewer queries than cells"
-        )
-    every, gram = np.arange(size), np.zeros((size, size))
-    step = max(1, 2**24 // size)
-    for begin in range(0, ranges.queries, step):
-        few = slice(begin, begin + step)
-        block = Ranges(ranges.domain, ranges.lower[few], ranges.upper[few], ranges.weights[few])
-        incidence = _incidence(block, every)
-        gram += incidence @ incidence.T
-    return gram

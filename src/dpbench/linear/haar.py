@@ -56,6 +56,11 @@ class HaarWavelet:
         """Product over axes of m + 1."""
         return prod(m + 1 for m in self.levels)
 
+    @property
+    def squared_l2_sensitivity(self) -> int:
+        """The same: all of a cell's coefficients are 1 or -1."""
+        return self.sensitivity
+
     def answer(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """True coefficients, exact."""
         padding = [(0, padded - side) for padded, side in zip(self.shape, self.domain, strict=True)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from math import prod
 
@@ -113,6 +114,26 @@ class TreeCounts:
         if heaviest.is_integer() and (tree.weight == np.floor(tree.weight)).all():
             return heaviest
         return heaviest * (1 + len(tree.levels) * math.ulp(1.0))
+
+    @cached_property
+    def squared_l2_sensitivity(self) -> Fraction:
+        """Largest sum of squared weights on a path from the root to a leaf, exact.
+
+        Fractions are slow, and many paths have the same weights: each sequence of weights is added up once.
+        """
+        tree = self.tree
+        weights, code = np.unique(tree.weight, return_inverse=True)
+        squares = [Fraction(weight) ** 2 for weight in weights.tolist()]
+        sums, path = [squares[code[0]]], np.zeros(tree.nodes, dtype=np.int64)
+        is_leaf = np.diff(tree.first_child) == 0
+        largest = sums[0] if is_leaf[0] else Fraction(0)
+        for first, last in tree.levels[1:]:
+            above = path[tree.parent[first:last]]
+            kinds, path[first:last] = np.unique(above * len(weights) + code[first:last], return_inverse=True)
+            sums = [sums[kind // len(weights)] + squares[kind % len(weights)] for kind in kinds.tolist()]
+            ends = np.unique(path[first:last][is_leaf[first:last]]).tolist()
+            largest = max([largest, *(sums[end] for end in ends)])
+        return largest
 
     def answer(self, counts: Ints) -> Floats:
         """Weighted node counts, from one running sum along the line."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from dpbench.paper.changed import Change, change_of
 from dpbench.paper.study import Study
 from dpbench.results import Results, Setting
 from dpbench.results.reading import IDENTITY
@@ -22,25 +24,35 @@ class Rerun:
     """Settings with at least one other error."""
     absent: int
     """Settings that the study does not have."""
+    skipped: tuple[tuple[Change, int], ...] = ()
+    """What is known to differ since the study was run, with the number of settings that were not compared for it."""
 
     def __str__(self) -> str:
         told = f"{self.same} settings give the errors of the study bit for bit, {len(self.different)} do not"
         return told + (f"; {self.absent} are not in it" if self.absent else "")
 
 
-def compare_rerun(study: Study, again: Results) -> Rerun:
-    """Errors of a slice beside those of the study, trial by trial; a slice may have fewer trials."""
+def compare_rerun(study: Study, again: Results, changed: Iterable[Change] = ()) -> Rerun:
+    """Errors of a slice beside those of the study, trial by trial; a slice may have fewer trials.
+
+    Forms whose draws are listed as changed since the study was run are not compared.
+    """
     known = {_identity(each): each for part in _parts(study) for each in part}
-    same, different, absent = 0, [], 0
+    same, different, absent = 0, list[str](), 0
+    skipped: Counter[Change] = Counter()
+    listed = tuple(changed)
     for each in again:
         before = known.get(_identity(each))
+        change = change_of(each.algorithm, each.variant, "draws", among=listed)
         if before is None:
             absent += 1
+        elif change is not None:
+            skipped[change] += 1
         elif _agrees(before, each):
             same += 1
         else:
             different.append(f"{each.label} on {each.dataset}, {each.domain}, scale {each.scale:.0e}")
-    return Rerun(same, tuple(different), absent)
+    return Rerun(same, tuple(different), absent, tuple(skipped.items()))
 
 
 def _parts(study: Study) -> Iterable[Results]:

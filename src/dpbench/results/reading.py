@@ -207,6 +207,7 @@ def provenance(runs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
             "machines": record.get("machine"),
             "code": record.get("code"),
             "commands": record.get("command"),
+            "identity": record.get("identity"),
             "seeds": [task.get("generator", {}).get("seed") for task in tasks],
             "repair": [task.get("repair") for task in tasks],
         }

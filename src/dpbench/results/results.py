@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
@@ -42,8 +42,10 @@ class Results:
     """How these results are read: loss, percentile, alpha, baselines, test."""
 
     @classmethod
-    def from_store(cls, store: Store | str | PathLike[str], **said: Any) -> Results:
+    def from_store(cls, store: Store | str | PathLike[str], *, versions: Sequence[str] = (), **said: Any) -> Results:
         """Every setting of a store; each trial once, whichever runs hold it.
+
+        Of an algorithm whose code has changed, the version that was asked for last, or those of ``versions``.
 
         They are read by the standards in the plans of their tasks, of the latest run of each. Where tasks disagree,
         ``said`` has to say how to read them together (``loss="L1"``, ``percentile=99``); it counts more than plans.
@@ -51,7 +53,7 @@ class Results:
         from dpbench.results.recorded import common_standards
 
         opened = store if isinstance(store, Store) else Store(store)
-        whole, recorded = cls._unread(opened)
+        whole, recorded = cls._unread(opened, versions)
         return whole.read_by(common_standards(recorded, set(whole.columns["task"].tolist()), said))
 
     @classmethod
@@ -65,7 +67,7 @@ class Results:
         ]
 
     @classmethod
-    def _unread(cls, store: Store) -> tuple[Results, dict[str, Standards]]:
+    def _unread(cls, store: Store, versions: Sequence[str] = ()) -> tuple[Results, dict[str, Standards]]:
         """A store by the default standards, and those of its tasks.
 
         A loss that a plan asks for is there even where no trial was measured by it: as gaps.
@@ -74,7 +76,7 @@ class Results:
         from dpbench.results.recorded import recorded_standards
 
         runs = store.runs()
-        columns, errors, losses = settings_of(store.table())
+        columns, errors, losses = settings_of(store.table(versions=versions))
         recorded = recorded_standards(runs)
         for standards in recorded.values():
             if standards.loss not in (Standards.loss, *losses):

@@ -1,4 +1,4 @@
-"""Results of different code or data never stand side by side in one store."""
+"""Results on different data never stand side by side in one store; those of different algorithms' code are versions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Any
 from dpbench.store.schema import SETTING
 
 SOURCES = {
-    "algorithm_source": (("algorithm", "variant"), "the code of {algorithm}"),
     "dataset_source": (("dataset",), "the dataset {dataset}"),
     "generator_source": ((), "the code that makes data vectors and errors"),
 }
 """What a row was made with: the columns that name it, and the same in words."""
 
-IDENTITY = (*SETTING, "sample", "seed")
+IDENTITY = (*SETTING, "sample", "seed", "algorithm_source")
 
 
 class Register:
@@ -27,7 +26,7 @@ class Register:
     def differs(self, row: Mapping[str, Any]) -> str:
         """What a row was made with that earlier rows were not, in words; empty, and remembered, where nothing differs.
 
-        Failed rows hold no result that could be mixed: an algorithm may be repaired and go on in the same store.
+        Failed rows hold no result that could be mixed.
         """
         if row["failure"]:
             return ""
@@ -38,6 +37,7 @@ class Register:
         known = self._keys.setdefault(tuple(row[name] for name in IDENTITY), row["key"])
         if known != row["key"]:
             return (
-                f"the file of the workload {row['workload']}, or the share of epsilon that buys the scale (rho_total)"
+                f"the workload {row['workload']} (its file or its code), "
+                f"or of the share of epsilon that buys the scale (rho_total)"
             )
         return ""

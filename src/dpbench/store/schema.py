@@ -124,7 +124,7 @@ class Row:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """Setting, sample, seed and first trial: at most one row of a store has each."""
+        """Setting, sample, seed and first trial: of one version of an algorithm at most one row of a store has each."""
         return (*self.setting, self.sample, self.seed, self.first_trial)
 
     @property
@@ -154,7 +154,7 @@ def each_trial_once(rows: Iterable[Row]) -> list[Row]:
     """
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
-        groups.setdefault((*row.setting, row.sample, row.seed), []).append(row)
+        groups.setdefault((*row.setting, row.sample, row.seed, row.algorithm_source), []).append(row)
     return [row for group in groups.values() for row in (group if len(group) == 1 else _once(group))]
 
 

@@ -2,19 +2,20 @@
 
     STORE/
       store.json               schema version
-      runs/ID.json             one record for each run: plan, seeds, versions, machine, sources
+      runs/ID.json             one record for each run: plan, seeds, machine, versions of algorithms
       shards/ID-N-HASH.parquet rows; the name holds the hash of the content, so damage shows
       answers/KEY-FIRST.npy    answers of every trial (trials, q), where they were asked for
 
 A shard is written under a temporary name and renamed: it is there whole or not at all. Rows are recognised by
 content, so a run that is killed at any moment loses nothing that a shard holds, and its repetition does only what is
-missing.
+missing. Results of a changed algorithm are another version beside the earlier ones; readings show one of them.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -31,6 +32,7 @@ from dpbench.store.schema import (
     from_table,
     to_table,
 )
+from dpbench.store.versions import NEEDED, Version, choose, overview, without
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,16 +93,36 @@ class Store:
 
     def append(self, rows: list[Row], run: str) -> Path:
         """Write rows as one more shard, whole or not at all."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        sink = pa.BufferOutputStream()
-        pq.write_table(to_table(rows), sink, compression="zstd")
-        content = sink.getvalue().to_pybytes()
+        content = _written(to_table(rows))
         number = len(list((self.folder / "shards").glob(f"{run}-*.parquet")))
         path = self.folder / "shards" / f"{run}-{number:05d}-{_digest(content)}.parquet"
         write_whole(path, content)
         return path
+
+    def drop_version(self, version: str) -> list[Version]:
+        """Remove all results of a version, shard by shard, each rewritten whole; what was removed.
+
+        A shard is written without them before the one with them goes, so that nothing else can be lost in between.
+        """
+        import pyarrow.compute as pc
+
+        dropped = [each for each in self.versions() if each.version == version]
+        for path in self.shards():
+            table = _parquet(_intact(path, self.folder))
+            gone = pc.equal(table["algorithm_source"], version)
+            if not pc.any(gone).as_py():
+                continue
+            kept = table.filter(pc.invert(gone))
+            if kept.num_rows:
+                content = _written(kept)
+                write_whole(path.with_stem(f"{path.stem.rsplit('-', 1)[0]}-{_digest(content)}"), content)
+            path.unlink()
+            for key, first in {(row["key"], row["first_trial"]) for row in table.filter(gone).to_pylist()}:
+                answers_path(self.folder, key, first).unlink(missing_ok=True)
+        for run, record in self.runs().items():
+            if any(each["version"] == version for each in record.get("versions", ())):
+                self.record_run(run, without(record, version))
+        return dropped
 
     def quarantine(self, damage: Damage) -> Path:
         """Put a damaged file aside; the settings of a shard count as missing from then on."""
@@ -114,31 +136,41 @@ class Store:
         """Every shard, in a fixed order."""
         return sorted((self.folder / "shards").glob("*.parquet"))
 
-    def table(self, columns: list[str] | None = None) -> pa.Table:
-        """All shards as one Arrow table; with damaged ones it is an error that says what to do."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+    def table(
+        self, columns: list[str] | None = None, *, every_version: bool = False, versions: Sequence[str] = ()
+    ) -> pa.Table:
+        """All shards as one Arrow table; with damaged ones it is an error that says what to do.
 
-        tables = []
-        for path in self.shards():
-            content = _whole_shard(path)
-            if content is None:
-                raise InvalidStore(f"{path} is damaged; run `dpbench store verify {self.folder}`")
-            tables.append(pq.ParquetFile(pa.BufferReader(content)).read(columns=columns))
+        Of each form of an algorithm it has the version that was asked for last, or those of ``versions``, or all.
+        """
+        if every_version:
+            return self._whole_table(columns)
+        named = columns if columns is None else list(dict.fromkeys([*columns, *NEEDED]))
+        table = choose(self._whole_table(named), self.runs(), versions)
+        return table if columns is None else table.select(columns)
+
+    def _whole_table(self, columns: list[str] | None) -> pa.Table:
+        import pyarrow as pa
+
+        tables = [_parquet(_intact(path, self.folder), columns) for path in self.shards()]
         wanted = arrow_schema()
         if columns is not None:
             wanted = pa.schema([wanted.field(name) for name in columns])
         return pa.concat_tables([wanted.empty_table(), *tables], promote_options="permissive")
 
-    def rows(self) -> list[Row]:
-        """Every trial once; see :func:`each_trial_once`."""
-        return each_trial_once(from_table(self.table()))
+    def rows(self, *, every_version: bool = False, versions: Sequence[str] = ()) -> list[Row]:
+        """Every trial once; see :func:`each_trial_once` and :meth:`table`."""
+        return each_trial_once(from_table(self.table(every_version=every_version, versions=versions)))
+
+    def versions(self) -> list[Version]:
+        """Every version of every algorithm that the store holds."""
+        return overview(self.rows(every_version=True), self.runs())
 
     def index(self) -> list[dict[str, Any]]:
         """What is there without the errors: setting, sample, sources, number of trials, labels of losses, failure."""
         import pyarrow.compute as pc
 
-        table = self.table([*INDEX_COLUMNS, "l2", "other_losses"])
+        table = self.table([*INDEX_COLUMNS, "l2", "other_losses"], every_version=True)
         labels = [[*LOSS_COLUMNS, *dict(others or ())] for others in table["other_losses"].to_pylist()]
         counted = table.append_column("trials", pc.list_value_length(table["l2"]))
         entries = counted.drop_columns(["l2", "other_losses"]).to_pylist()
@@ -202,6 +234,30 @@ def _whole_shard(path: Path) -> bytes | None:
     """The content of a shard, None where it is not what the name says."""
     content = path.read_bytes()
     return content if _digest(content) == path.stem.rsplit("-", 1)[-1] else None
+
+
+def _intact(path: Path, store: Path) -> bytes:
+    """The content of a shard, or a refusal that says what to do."""
+    content = _whole_shard(path)
+    if content is None:
+        raise InvalidStore(f"{path} is damaged; run `dpbench store verify {store}`")
+    return content
+
+
+def _parquet(content: bytes, columns: list[str] | None = None) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    return pq.ParquetFile(pa.BufferReader(content)).read(columns=columns)
+
+
+def _written(table: pa.Table) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd")
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
 def _record(path: Path) -> dict[str, Any] | None:

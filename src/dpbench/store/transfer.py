@@ -11,7 +11,7 @@ from typing import Any
 
 from dpbench.errors import InvalidStore
 from dpbench.store.mixing import Register
-from dpbench.store.schema import ERRORS, SETTING, arrow_schema, each_trial_once
+from dpbench.store.schema import ERRORS, SETTING, Row, arrow_schema, each_trial_once
 from dpbench.store.store import Store, write_whole
 
 CANONICAL = (*SETTING, "sample", "trial", *ERRORS, "failure")
@@ -22,18 +22,22 @@ FULL = (*CANONICAL, "seed", "private", "seconds", "key", "run")
 def merge(stores: Sequence[Store], out: Store) -> tuple[int, list[str]]:
     """Bring the rows of several stores together; say where their machines or versions differ.
 
-    Rows made by different code or data are refused, even where they belong to different settings.
+    Rows made on different data are refused, even where they belong to different settings; versions of an algorithm are
+    kept apart.
     """
-    held = out.rows()
+    held = out.rows(every_version=True)
     register, rows = Register(), list(held)
-    for place, found in [(out, held), *((store, store.rows()) for store in stores)]:
+    for place, found in [(out, held), *((store, store.rows(every_version=True)) for store in stores)]:
         for row in found:
             differs = register.differs(vars(row))
             if differs:
-                raise InvalidStore(f"{place.folder} differs from the others in {differs}; results are not mixed")
+                raise InvalidStore(
+                    f"{place.folder} differs from the others in {differs}; results on different data are not mixed: "
+                    f"merge stores that were made in one state"
+                )
         rows += found if place is not out else []
-    known = {(row.identity, row.trials, *sorted(row.other_losses)) for row in held}
-    new = [row for row in each_trial_once(rows) if (row.identity, row.trials, *sorted(row.other_losses)) not in known]
+    known = {_content(row) for row in held}
+    new = [row for row in each_trial_once(rows) if _content(row) not in known]
     records = {run: record for store in (*stores, out) for run, record in store.runs().items()}
     for run in records.keys() - out.runs().keys():
         out.record_run(run, records[run])
@@ -64,12 +68,18 @@ def _differences(records: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def trial_rows(store: Store, columns: Sequence[str] = FULL) -> list[dict[str, Any]]:
+def _content(row: Row) -> tuple[Any, ...]:
+    """What a row holds: rows that agree in it hold the same trials and losses of the same version."""
+    return row.identity, row.algorithm_source, row.trials, *sorted(row.other_losses)
+
+
+def trial_rows(store: Store, columns: Sequence[str] = FULL, versions: Sequence[str] = ()) -> list[dict[str, Any]]:
     """One row per trial, sorted by setting, sample and trial; a failed unit has one row without errors.
 
-    Losses beyond those that every row holds are columns after the others, named by their labels.
+    Losses beyond those that every row holds are columns after the others, named by their labels. Of each algorithm
+    there is one version; see :meth:`Store.table`.
     """
-    rows = sorted(store.rows(), key=lambda row: row.identity)
+    rows = sorted(store.rows(versions=versions), key=lambda row: row.identity)
     labels = sorted({label for row in rows for label in row.other_losses})
     result: list[dict[str, Any]] = []
     for row in rows:
@@ -84,12 +94,12 @@ def trial_rows(store: Store, columns: Sequence[str] = FULL) -> list[dict[str, An
     return [{name: each[name] for name in (*columns, *labels)} for each in result]
 
 
-def export(store: Store, path: Path, *, canonical: bool = False) -> int:
+def export(store: Store, path: Path, *, canonical: bool = False, versions: Sequence[str] = ()) -> int:
     """Write one row per trial as .csv, .json or .parquet; the number of rows."""
     columns = CANONICAL if canonical else FULL
     if path.suffix not in {".csv", ".json", ".parquet"}:
         raise InvalidStore(f"cannot export to {path.name!r}; give a file that ends in .csv, .json or .parquet")
-    rows = trial_rows(store, columns)
+    rows = trial_rows(store, columns, versions)
     try:
         write_whole(path, _written(rows, tuple(rows[0]) if rows else columns, path.suffix))
     except OSError as error:

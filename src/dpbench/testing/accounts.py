@@ -22,14 +22,14 @@ def check_ledger(subject: Subject) -> Mapping[str, Any]:
     for domain in subject.domains(SMALL_DOMAINS):
         for workload in (workload_for(domain), weighted_workload(domain)):
             for epsilon in EPSILONS:
-                ledger = subject.release(np.full(domain.shape, 20), workload, epsilon, seed=subject.seed).ledger
+                ledger = subject.outcome(np.full(domain.shape, 20), workload, epsilon, seed=subject.seed).ledger
                 _insist(subject, ledger)
                 ledgers.append(ledger)
     return {"ledgers": len(ledgers), "charges": [line.strip() for line in ledgers[0].lines()]}
 
 
 def _insist(subject: Subject, ledger: Ledger) -> None:
-    if ledger.spent + ledger.forfeited != ledger.epsilon:
+    if ledger.spent + ledger.forfeited != ledger.budget:
         raise CheckFailed(
             f"{subject.name}: the ledger does not add up: {ledger.arithmetic()} leaves {ledger.remaining}"
         )

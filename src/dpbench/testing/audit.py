@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from dpbench.algorithm import Algorithm, SideInformation
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed, PrivacyError
 from dpbench.testing.accounts import check_ledger
-from dpbench.testing.black_box import Finding, Sampler, probe
+from dpbench.testing.black_box import APPROXIMATE, PURE, Finding, Promise, Sampler, probe
 from dpbench.testing.conformance import (
     check_batch,
     check_consistency,
@@ -61,9 +62,9 @@ def check_algorithm(
     algorithm: Algorithm | type[Algorithm], *, side_information: SideInformation | None = None, seed: int = 0
 ) -> None:
     """Return nothing when an algorithm has every property, else raise ``CheckFailed`` with the cause."""
-    subject = Subject(built(algorithm), side_information, seed)
-    for check in IN_ORDER:
-        check(subject)
+    for subject in _by_notion(Subject(built(algorithm), side_information, seed)):
+        for check in IN_ORDER:
+            check(subject)
 
 
 def audit(
@@ -100,17 +101,29 @@ def audit(
 def _try(subject: Subject) -> None:
     """Run it once: what cannot run at all is told once, and not by every layer."""
     for domain in list(subject.domains(SMALL_DOMAINS))[:1]:
-        subject.release(np.ones(domain.shape, dtype=np.int64), workload_for(domain), 1)
+        subject.outcome(np.ones(domain.shape, dtype=np.int64), workload_for(domain), 1)
 
 
 def _examine(name: str, checks: Sequence[Check], subject: Subject) -> Layer:
-    figures: dict[str, Any] = {}
-    try:
-        for check in checks:
-            figures.update(check(subject))
-    except CheckFailed as failure:
-        return Layer(name, "fail", str(failure), figures)
-    return Layer(name, "pass", "", figures)
+    by_notion: dict[str, dict[str, Any]] = {}
+    first: dict[str, Any] = {}
+    for under in _by_notion(subject):
+        figures = by_notion.setdefault(under.notion, {})
+        first = first or figures
+        try:
+            for check in checks:
+                figures.update(check(under))
+        except CheckFailed as failure:
+            mark = "" if under.notion == "pure" else f"under {under.notion}: "
+            return Layer(name, "fail", f"{mark}{failure}", figures)
+    others = {notion: figures for notion, figures in by_notion.items() if figures is not first}
+    return Layer(name, "pass", "", first | ({"other notions": others} if others else {}))
+
+
+def _by_notion(subject: Subject) -> list[Subject]:
+    """The subject under each notion that it has; a published form has the first alone."""
+    notions = subject.algorithm.notions if subject.algorithm.variant == "private" else subject.algorithm.notions[:1]
+    return [replace(subject, notion=notion) for notion in notions]
 
 
 def _black_box(subject: Subject, runs: int) -> Layer:
@@ -118,33 +131,43 @@ def _black_box(subject: Subject, runs: int) -> Layer:
         return Layer("black box", "not run", "give --black-box")
     supported = [Domain.of(written) for written in BLACK_BOX_DOMAINS if subject.algorithm.supports(written)]
     workloads = [workload_for(domain) for domain in dict.fromkeys((supported[0], supported[-1]))]
-    return black_box_layer(subject.name, runs_of(subject), workloads, runs, subject.seed)
+    private = subject.algorithm.variant == "private"
+    promises = (*PURE, *APPROXIMATE) if private and "zCDP" in subject.algorithm.notions else PURE
+    return black_box_layer(subject.name, runs_of(subject), workloads, runs, subject.seed, promises)
 
 
 def runs_of(subject: Subject) -> Sampler:
     """Independent runs of an algorithm, in batches of trials."""
 
     def outputs(
-        x: NDArray[np.int64], workload: Workload, epsilon: float, runs: int, seed: np.random.SeedSequence
+        x: NDArray[np.int64], workload: Workload, promise: Promise, runs: int, seed: np.random.SeedSequence
     ) -> NDArray[np.float64]:
+        epsilon, delta = promise
         batches = []
         for number, own_seed in enumerate(seed.spawn(-(-runs // BATCH))):
             trials = min(BATCH, runs - number * BATCH)
-            release = subject.algorithm.release(
-                x, workload, epsilon, trials, own_seed, side_information=subject.side_information
+            outcome = subject.algorithm.outcome(
+                x, workload, epsilon, trials, own_seed, delta=delta, side_information=subject.side_information
             )
-            batches.append(release.estimate)
+            batches.append(outcome.estimate)
         return np.concatenate(batches)
 
     return outputs
 
 
-def black_box_layer(name: str, sampler: Sampler, workloads: Sequence[Workload], runs: int, seed: int) -> Layer:
+def black_box_layer(
+    name: str,
+    sampler: Sampler,
+    workloads: Sequence[Workload],
+    runs: int,
+    seed: int,
+    promises: Sequence[Promise] = PURE,
+) -> Layer:
     """The verdict of the black box on anything that can be run."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            findings = list(probe(sampler, workloads, runs, seed))
+            findings = list(probe(sampler, workloads, runs, seed, promises))
     except (Exception, SystemExit) as error:
         return Layer("black box", "fail", f"{name} fails with {in_words(error)}")
     figures = {"runs a side": runs, "settings": [_finding(each) for each in findings]}
@@ -153,9 +176,10 @@ def black_box_layer(name: str, sampler: Sampler, workloads: Sequence[Workload], 
     if not worst.refuted:
         return Layer("black box", "pass", "", figures)
     test = worst.strongest
+    delta = f", with delta {worst.setting.delta:g}," if worst.setting.delta else ""
     cause = (
-        f"{name} is not {worst.setting.epsilon:g}-private on {worst.setting.domain}: epsilon up to {test.refuted:.3g} "
-        f"is refuted; '{test.event}' happened in {test.happened} of {test.runs} runs and in "
+        f"{name} is not {worst.setting.epsilon:g}-private{delta} on {worst.setting.domain}: epsilon up to "
+        f"{test.refuted:.3g} is refuted; '{test.event}' happened in {test.happened} of {test.runs} runs and in "
         f"{test.happened_on_neighbour} on a neighbour"
     )
     return Layer("black box", "fail", cause, figures)
@@ -166,6 +190,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {
         "domain": str(finding.setting.domain),
         "epsilon": finding.setting.epsilon,
+        "delta": finding.setting.delta,
         "refuted": test.refuted,
         "power": finding.within_reach,
         "event": str(test.event),

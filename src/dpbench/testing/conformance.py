@@ -48,16 +48,16 @@ def check_batch(subject: Subject) -> Figures:
     for domain in subject.domains(SMALL_DOMAINS):
         x = 40 * (np.arange(domain.size).reshape(domain.shape) % 5)
         kept, workload = x.copy(), workload_for(domain)
-        several = subject.release(x, workload, 0.5, trials=8).estimate
-        if not np.array_equal(several, subject.release(x, workload, 0.5, trials=8).estimate):
+        several = subject.outcome(x, workload, 0.5, trials=8).estimate
+        if not np.array_equal(several, subject.outcome(x, workload, 0.5, trials=8).estimate):
             raise CheckFailed(
                 f"{subject.name} gives two results for one seed on {domain}: draw only through the handle"
             )
-        if not np.array_equal(several[:2], subject.release(x, workload, 0.5, trials=2).estimate):
+        if not np.array_equal(several[:2], subject.outcome(x, workload, 0.5, trials=2).estimate):
             raise CheckFailed(f"{subject.name}: a trial depends on how many trials are run with it on {domain}")
         if (several == several[0]).all():
             raise CheckFailed(f"{subject.name} adds no noise on {domain}: all trials came out the same")
-        if np.array_equal(several, subject.release(x, workload, 0.5, trials=8, seed=1).estimate):
+        if np.array_equal(several, subject.outcome(x, workload, 0.5, trials=8, seed=1).estimate):
             raise CheckFailed(
                 f"{subject.name} gives one result for two seeds on {domain}: noise comes from the handle, not from "
                 f"a seed of one's own"
@@ -71,9 +71,9 @@ def check_files(subject: Subject) -> Figures:
     """An estimate rests on the handle, the workload and the parameters: nothing is opened once it has run before."""
     domain = next(subject.domains(SMALL_DOMAINS))
     x, workload = np.zeros(domain.shape, dtype=np.int64), workload_for(domain)
-    subject.release(x, workload, 1)
+    subject.outcome(x, workload, 1)
     with files_opened() as opened:
-        subject.release(x, workload, 1)
+        subject.outcome(x, workload, 1)
     if opened:
         raise CheckFailed(
             f"{subject.name} opens {opened[0]!r} whenever it runs; an estimate may rest on the handle, the workload "
@@ -89,7 +89,7 @@ def check_edges(subject: Subject) -> Figures:
         one_huge[domain.size // 2] = 10**8
         for counts in (np.zeros(domain.size, dtype=np.int64), one_huge, np.arange(domain.size)):
             for epsilon in (1e-6, 0.1, 1e6):
-                subject.release(counts.reshape(domain.shape), workload_for(domain), epsilon)
+                subject.outcome(counts.reshape(domain.shape), workload_for(domain), epsilon)
     return {}
 
 
@@ -99,7 +99,7 @@ def check_consistency(subject: Subject) -> Figures:
     for domain in subject.domains(SMALL_DOMAINS):
         x = ((7 * np.arange(domain.size) ** 2) % 31).reshape(domain.shape)
         workload = workload_for(domain)
-        estimate = subject.release(x, workload, 10**9, trials=4).estimate
+        estimate = subject.outcome(x, workload, 10**9, trials=4).estimate
         worst = max(worst, float(np.abs(workload.answer(estimate) - workload.answer(x)).max()))
     if subject.algorithm.consistent and worst > 1e-3:
         raise CheckFailed(
@@ -117,8 +117,8 @@ def check_exchangeability(subject: Subject) -> Figures:
     for domain in subject.domains(SMALL_DOMAINS):
         x = ((5 * np.arange(domain.size)) % 17).reshape(domain.shape)
         workload = workload_for(domain)
-        small = subject.release(x, workload, Fraction(2), trials=8).estimate
-        large = subject.release(4 * x, workload, Fraction(1, 2), trials=8).estimate
+        small = subject.outcome(x, workload, Fraction(2), trials=8).estimate
+        large = subject.outcome(4 * x, workload, Fraction(1, 2), trials=8).estimate
         if not np.allclose(large, 4 * small, rtol=1e-9, atol=1e-9):
             raise CheckFailed(
                 f"{subject.name} declares exchangeability, but on {domain} four times the counts at a quarter of "

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.algorithm import Algorithm, SideInformation
+from dpbench.algorithm import Algorithm, Outcome, SideInformation
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed, DPBenchError, ReplayDiverged
 from dpbench.privacy import NoNoise, Recording, Replay
-from dpbench.privacy.transcript import CallLoss
+from dpbench.privacy.transcript import CallLoss, Question
 from dpbench.testing.neighbours import Pair
-from dpbench.testing.subject import in_words
+from dpbench.testing.subject import budget_like, in_words
 from dpbench.workloads import Workload
 
 TOLERANCE = 1e-9
@@ -38,6 +39,14 @@ class ReplaySetting:
     epsilon: Fraction
     trials: int
     side_information: SideInformation | None
+    notion: str = "pure"
+
+    def run(self, x: NDArray[np.int64], **how: Any) -> Outcome:
+        """Run on x."""
+        budget = budget_like(self.notion, self.epsilon)
+        return self.algorithm.outcome(
+            x, self.workload, trials=self.trials, side_information=self.side_information, **budget, **how
+        )
 
     @property
     def domain(self) -> Domain:
@@ -58,31 +67,14 @@ class Recorded:
 def record(setting: ReplaySetting, x: NDArray[np.int64], seed: int) -> Recorded:
     """Run on x and keep every answer."""
     recording = Recording()
-    release = setting.algorithm.release(
-        x,
-        setting.workload,
-        setting.epsilon,
-        setting.trials,
-        seed,
-        side_information=setting.side_information,
-        channel=recording,
-    )
-    return Recorded(release.estimate, recording, tuple(release.ledger.for_nothing))
+    outcome = setting.run(x, seed=seed, channel=recording)
+    return Recorded(outcome.estimate, recording, tuple(outcome.ledger.for_nothing))
 
 
 def force(setting: ReplaySetting, recorded: Recorded, other: NDArray[np.int64]) -> tuple[NDArray[np.float64], Replay]:
     """Run on other counts with the same answers; ``ReplayDiverged`` where it asks something else."""
     replay = Replay(recorded.recording)
-    again = setting.algorithm.release(
-        other,
-        setting.workload,
-        setting.epsilon,
-        setting.trials,
-        0,
-        side_information=setting.side_information,
-        noise=NoNoise(setting.trials),
-        channel=replay,
-    ).estimate
+    again = setting.run(other, noise=NoNoise(setting.trials), channel=replay).estimate
     replay.finish()
     return again, replay
 
@@ -116,12 +108,23 @@ def _check_direction(
     for call in replay.calls():
         _check_call(name, where, call)
     _check_output(recorded, x, neighbour, again, f"{name} is not private {where}: {OTHER_OUTPUT}")
+    return _check_total(setting, replay, f"{name} is not private {where}")
+
+
+def _check_total(setting: ReplaySetting, replay: Replay, where: str) -> float:
+    """No whole run costs more than the budget; the largest share that one cost.
+
+    Under pure differential privacy that is the sum of the losses of the answers at hand. Under zCDP every call's
+    divergence has been held to its charge, and charges add up to the budget.
+    """
+    if setting.notion != "pure":
+        charged = sum((float(call.question.amount) for call in replay.losses), 0.0)
+        cost = sum((_divergence(call) for call in replay.losses), 0.0)
+        return cost / charged if charged else 0.0
     loss, rounding = replay.total(setting.trials)
     epsilon = float(setting.epsilon)
     if (np.abs(loss) > epsilon * (1 + TOLERANCE) + rounding).any():
-        raise CheckFailed(
-            f"{name} is not private {where}: a whole run cost {np.abs(loss).max():.6g}, more than epsilon {epsilon:g}"
-        )
+        raise CheckFailed(f"{where}: a whole run cost {np.abs(loss).max():.6g}, more than epsilon {epsilon:g}")
     return float(np.abs(loss).max()) / epsilon
 
 
@@ -148,26 +151,35 @@ def told_for_nothing(recorded: Recorded) -> str:
 
 
 def _check_call(name: str, where: str, call: CallLoss) -> None:
+    """No call costs more than it was charged, whatever its outcome: by the truths on both sides."""
     question = call.question
-    charge, claim = float(question.amount), float(question.sensitivity)
-    if question.kind in {"laplace", "partition"}:
-        # what each answer's own rounding can add to the change between the two vectors of true answers
-        slack = claim * TOLERANCE + float(call.rounding.max()) / question.rate
-        if call.change > claim + slack:
-            raise CheckFailed(
-                f"{name} is not private {where}: '{question.why}' claims a sensitivity of {claim:g}, but one record "
-                f"moved its answers by {call.change:g}; too little noise by a factor {call.change / claim:.3g}"
-            )
-    elif call.change * question.rate > charge * (1 + TOLERANCE) + float(call.rounding.max()):
+    mechanism, paid = question.mechanism, float(question.loss)
+    share = spent_share(question, call.other)
+    if share > 1 + TOLERANCE:
+        claim = float(mechanism.claim)
         raise CheckFailed(
-            f"{name} is not private {where}: the scores of '{question.why}' moved apart by {call.change:g} for one "
-            f"record; with the claimed sensitivity {claim:g} at most {charge / question.rate:g} is paid for"
+            f"{name} is not private {where}: '{question.why}' claims a sensitivity of {claim:g}, but one record moved "
+            f"what it asks by {share * claim:g}; too little noise by a factor {share:.3g}"
         )
-    if (np.abs(call.loss) > charge * (1 + TOLERANCE) + call.rounding).any():
+    if mechanism.pure and (np.abs(call.loss) > paid * (1 + TOLERANCE) + call.rounding).any():
         raise CheckFailed(
             f"{name} is not private {where}: '{question.why}' cost {np.abs(call.loss).max():.6g} and was "
-            f"charged {charge:g}"
+            f"charged {paid:g}"
         )
+
+
+def spent_share(question: Question, other: Any) -> float:
+    """How much of what a call is paid for telling its truth from another one costs, rounding allowed for."""
+    mechanism, level, paid = question.mechanism, question.level, float(question.loss)
+    rounding = float(np.max(mechanism.rounding(question.truth, other, level)))
+    if mechanism.pure:
+        return max(mechanism.largest_loss(question.truth, other, level) - rounding, 0.0) / paid
+    return float(np.sqrt(max(mechanism.divergence(question.truth, other, level) - rounding, 0.0) / paid))
+
+
+def _divergence(call: CallLoss) -> float:
+    question = call.question
+    return question.mechanism.divergence(question.truth, call.other, question.level)
 
 
 def _suspicion(

@@ -26,7 +26,12 @@ def check_replay(subject: Subject) -> Mapping[str, Any]:
     for workload, trials in _problems(subject):
         for number, pair in enumerate(pairs(workload.domain)):
             setting = ReplaySetting(
-                subject.algorithm, workload, EPSILONS[number % len(EPSILONS)], trials, subject.side_information
+                subject.algorithm,
+                workload,
+                EPSILONS[number % len(EPSILONS)],
+                trials,
+                subject.side_information,
+                subject.notion,
             )
             try:
                 worst = max(worst, check_pair(setting, pair, seed=1000 * subject.seed + 2 * number))

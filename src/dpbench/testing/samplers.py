@@ -26,7 +26,7 @@ def check_samplers(seed: int = 0, noise: NoiseSource | None = None) -> Mapping[s
     source = noise or RandomNoise.seeded(np.random.SeedSequence([seed, 5]), TRIALS)
     each = (DRAWS // source.trials,)
     return {
-        "Laplace": _insist("Laplace", source.laplace(each), _laplace, np.abs),
+        "Laplace": _insist("Laplace", source.laplace(np.zeros(each), 1.0, each), _laplace, np.abs),
         "Gumbel": _insist("Gumbel", source.gumbel(each), _gumbel, lambda draws: np.exp(-draws)),
         "draws": DRAWS,
         "false-alarm rate": FALSE_ALARM,

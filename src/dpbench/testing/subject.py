@@ -5,13 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.algorithm import Algorithm, Release, SideInformation
+from dpbench.algorithm import Algorithm, Outcome, SideInformation
 from dpbench.domain import Domain
 from dpbench.errors import BudgetExceeded, BudgetNotSpent, CheckFailed, DPBenchError
+from dpbench.privacy.budget import exact
 from dpbench.workloads import Prefix, RandomRange, Ranges, Workload
 
 
@@ -25,6 +27,8 @@ class Subject:
     """Seed of everything that is drawn for the examination."""
     ignore_marks: bool = False
     """Judge a form that says itself that it is not private by what is measured alone."""
+    notion: str = "pure"
+    """The notion of privacy that it is examined under."""
 
     @property
     def name(self) -> str:
@@ -38,16 +42,25 @@ class Subject:
             if self.algorithm.supports(domain):
                 yield domain
 
-    def release(
+    def budget(self, epsilon: object) -> dict[str, Any]:
+        """The budget whose noise is that of an epsilon, as an algorithm takes it."""
+        return budget_like(self.notion, epsilon)
+
+    def outcome(
         self, x: NDArray[np.int64], workload: Workload, epsilon: object, trials: int = 2, seed: int = 0
-    ) -> Release:
-        """Run it, with everything that goes wrong told as a failed check."""
+    ) -> Outcome:
+        """Run it, with everything that goes wrong reported as a failed check."""
         where = f"on {workload.domain} at epsilon {epsilon}"
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                return self.algorithm.release(
-                    x, workload, epsilon, trials, seed, side_information=self.side_information
+                return self.algorithm.outcome(
+                    x,
+                    workload,
+                    trials=trials,
+                    seed=seed,
+                    side_information=self.side_information,
+                    **self.budget(epsilon),
                 )
         except BudgetExceeded as error:
             raise CheckFailed(f"{self.name} spends more than epsilon {where}: {error}") from error
@@ -57,6 +70,11 @@ class Subject:
             raise CheckFailed(f"{self.name} fails {where}: {error}") from error
         except (Exception, SystemExit) as error:
             raise CheckFailed(f"{self.name} fails {where} with {in_words(error)}") from error
+
+
+def budget_like(notion: str, epsilon: object) -> dict[str, Any]:
+    """The budget under a notion whose noise on a count is that of Laplace noise at epsilon: rho is epsilon^2 / 4."""
+    return {"epsilon": epsilon} if notion == "pure" else {"rho": exact(epsilon, "epsilon") ** 2 / 4}
 
 
 def in_words(error: BaseException) -> str:

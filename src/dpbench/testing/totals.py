@@ -38,7 +38,7 @@ def check_totals(subject: Subject) -> Mapping[str, Any]:
     for domain in subject.domains(SWEPT_DOMAINS):
         for number, epsilon in enumerate(EPSILONS):
             setting = ReplaySetting(
-                subject.algorithm, workload_for(domain), epsilon, trials=1, side_information=subject.side_information
+                subject.algorithm, workload_for(domain), epsilon, 1, subject.side_information, subject.notion
             )
             start = 10
             try:

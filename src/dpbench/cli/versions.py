@@ -1,0 +1,129 @@
+"""Versions of algorithms on the command line: what a run says of changed code, and ``dpbench store versions``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from dpbench.cli.arguments import add_json, add_verb, write_json
+
+if TYPE_CHECKING:
+    from dpbench.cli.arguments import Subparsers
+    from dpbench.experiment.run import Changed
+    from dpbench.store import Store
+    from dpbench.store.versions import Version
+
+NAMED = 3
+"""Changed algorithms that one line has room for."""
+_ABOUT = """\
+List the versions of each algorithm that a store holds. After an edit of its code an algorithm runs again in the same
+store; the earlier results stay, as another version, and every reading shows the version that was asked for last. To
+go back, undo the edit and run the same command: nothing is run again.
+--drop removes the results of a version. The current one has to be written in full.
+"""
+
+
+def tell_changes(changed: tuple[Changed, ...], folder: str) -> None:
+    """One line on stderr about algorithms that are not what the last run asked for."""
+    if changed:
+        told = [_sentence(each) for each in changed[:NAMED]]
+        told += [f"{len(changed) - NAMED} other algorithms changed too"] if len(changed) > NAMED else []
+        kept = "; earlier results are kept" if any(each.missing for each in changed) else ""
+        sys.stderr.write(f"{'; '.join(told)}{kept} (dpbench store versions {folder})\n")
+
+
+def _sentence(each: Changed) -> str:
+    from dpbench.store.versions import SHORT
+
+    form = each.algorithm if each.variant == "private" else f"{each.algorithm} ({each.variant})"
+    before, now = each.before[:SHORT], each.now[:SHORT]
+    if not each.missing:
+        return f"{form} is version {now} again: its {_settings(each.settings)} are there"
+    some = "its" if each.missing == each.settings else f"{each.missing} of its"
+    return f"{form} changed (version {now}, before {before}): {some} {_settings(each.settings)} run again"
+
+
+def _settings(number: int) -> str:
+    return f"{number} setting{'s' * (number != 1)}"
+
+
+def add_parser(commands: Subparsers) -> None:
+    """Add ``store versions``."""
+    parser = add_verb(
+        commands,
+        "versions",
+        "list and drop the results of changed algorithms",
+        _ABOUT,
+        "dpbench store versions results\n  dpbench store versions results --drop 1a2b3c4d",
+    )
+    parser.add_argument("store", metavar="STORE")
+    parser.add_argument("--drop", metavar="VERSION", help="remove the results of this version, by its first letters")
+    add_json(parser)
+    parser.set_defaults(run=run_versions)
+
+
+def run_versions(chosen: argparse.Namespace) -> int:
+    """List versions, or drop one."""
+    from dpbench.store import Store
+
+    store = Store(chosen.store)
+    found = store.versions()
+    if chosen.drop:
+        return _drop(store, found, chosen)
+    if chosen.json:
+        write_json([asdict(each) for each in found])
+    else:
+        _print(found)
+    return 0
+
+
+def _print(found: list[Version]) -> None:
+    from dpbench.cli.tables import write_table
+    from dpbench.store.versions import SHORT
+
+    rows = [
+        [
+            each.algorithm,
+            _form(each),
+            each.version[:SHORT],
+            str(each.settings),
+            str(each.trials),
+            each.last_run[:16].replace("T", " ") or "-",
+            "current" if each.current else "-",
+        ]
+        for each in found
+    ]
+    headings = ["algorithm", "form", "version", "settings", "trials", "last run", "shown"]
+    write_table("Versions; readings show the current ones", headings, rows)
+
+
+def _form(each: Version) -> str:
+    return each.variant if each.parameters == "{}" else f"{each.variant} {each.parameters}"
+
+
+def _drop(store: Store, found: list[Version], chosen: argparse.Namespace) -> int:
+    from dpbench.errors import InvalidInput
+    from dpbench.store.versions import SHORT, matching
+
+    version = matching(chosen.drop, {each.version for each in found})
+    of_it = [each for each in found if each.version == version]
+    if any(each.current for each in of_it) and chosen.drop != version:
+        raise InvalidInput(
+            f"{chosen.drop} is the current version of {of_it[0].algorithm}; to drop it write it in full: {version}"
+        )
+    store.drop_version(version)
+    facts: dict[str, Any] = {
+        "dropped": version,
+        "algorithms": sorted({each.algorithm for each in of_it}),
+        "settings": sum(each.settings for each in of_it),
+        "trials": sum(each.trials for each in of_it),
+    }
+    if chosen.json:
+        write_json(facts)
+    else:
+        names = ", ".join(facts["algorithms"])
+        size = f"{facts['trials']} trials of {_settings(facts['settings'])}"
+        sys.stdout.write(f"dropped version {version[:SHORT]} of {names}: {size}\n")
+    return 0
