@@ -7,8 +7,6 @@ from math import isfinite
 
 from dpbench.errors import InvalidInput
 
-TESTS = ("unpaired", "paired", "blocked", "percentile")
-"""The tests that a plan can name."""
 FORMER_TESTS = {"unpaired t, Bonferroni": "unpaired"}
 """What plans and records of earlier versions call a test."""
 NORMS = ("L2", "L1", "Linf")

@@ -1,11 +1,13 @@
 """A newcomer against a study whose errors are chosen, so that what has to be said is known."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 from dpbench.algorithms.hb import Hb
 from dpbench.algorithms.identity import Identity
-from dpbench.errors import InvalidInput
+from dpbench.errors import AlgorithmFailed, InvalidInput
 from dpbench.paper.comparison import against, ratio_interval
 from dpbench.paper.exact_ratios import exact_ratios
 from dpbench.results import Results
@@ -175,6 +177,19 @@ class TestExactRatios:
         comparison = against(results, Results.from_rows(rows("Mine", 1.0)), found)
         assert comparison.rivals["Identity"].exact == found["Identity"]
         assert comparison.rivals["Uniform"].exact == {}
+
+    def test_a_failing_expected_error_is_told_in_one_line(self):
+        """Of whoever wrote it, with its cause."""
+
+        @dataclass(frozen=True, kw_only=True)
+        class Mine(Hb):
+            name = "Mine"
+
+            def expected_error(self, workload, epsilon):
+                raise ZeroDivisionError("no\ncells")
+
+        with pytest.raises(AlgorithmFailed, match="expected_error of Mine failed on 64: ZeroDivisionError: no cells"):
+            exact_ratios(Mine(), Results.from_rows(study()), {("Prefix", "64"): Prefix(64)})
 
     def test_there_is_none_by_another_loss_or_on_other_workloads(self):
         """Expected errors are squared, and of the workloads that are given."""

@@ -1,4 +1,4 @@
-"""``dpbench compare``: somebody's algorithm against the whole study."""
+"""``dpbench compare``: an algorithm of your own against the whole study."""
 
 from __future__ import annotations
 

@@ -6,7 +6,8 @@ from dpbench.interpreting.competitiveness import CompetitiveSets, competitive, c
 from dpbench.interpreting.errors_table import ErrorCell, error_cells
 from dpbench.interpreting.people import PER_QUERY, InRecords, in_records
 from dpbench.interpreting.regrets import Regret, regret
-from dpbench.interpreting.significance import (
+from dpbench.interpreting.time_spent import TimeSpent, time_spent
+from dpbench.significance import (
     TESTS,
     SignificanceTest,
     blocked_p_value,
@@ -15,7 +16,6 @@ from dpbench.interpreting.significance import (
     percentile_p_value,
     unpaired_p_value,
 )
-from dpbench.interpreting.time_spent import TimeSpent, time_spent
 
 __all__ = [
     "PER_QUERY",

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.interpreting.errors_table import Cell, scales_of
-from dpbench.interpreting.significance import SignificanceTest, find_test, t_p_values
 from dpbench.results import Results
 from dpbench.results.display import Records
+from dpbench.significance import SignificanceTest, find_test, t_p_values
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Competitive sets: the best algorithm of each place, and all that cannot be told from it."""
+"""Competitive sets: the best algorithm of each place, and all that tie with it statistically."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.errors import InvalidInput
-from dpbench.interpreting.significance import SignificanceTest, find_test, unpaired_p_value
+from dpbench.measuring import Measurement
 from dpbench.results import Grid, Place, Results
-from dpbench.results.measuring import Measurement
+from dpbench.significance import SignificanceTest, find_test, unpaired_p_value
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class CompetitiveSets:
-    """Who is competitive where; arrays are ``(places, labels)`` as in the grid."""
+    """Which algorithms are competitive where; arrays are ``(places, labels)`` as in the grid."""
 
     grid: Grid
     test: SignificanceTest
@@ -26,13 +26,13 @@ class CompetitiveSets:
     score: Floats
     """What is compared: the mean error, or a percentile of it; NaN for an algorithm that is not compared."""
     best: NDArray[np.int64]
-    """``(places,)``: the column with the lowest score; -1 where nobody is compared."""
+    """``(places,)``: the column with the lowest score; -1 where none is compared."""
     p_values: Floats
     """Of the difference from the best."""
     levels: Floats
     """``(places,)``: alpha / (n - 1), Bonferroni for the n - 1 comparisons with the best."""
     members: NDArray[np.bool_]
-    """Whether an algorithm is competitive; nobody is where trials are too few to test somebody against the best."""
+    """Whether an algorithm is competitive; none is where trials are too few to test one against the best."""
     causes: Mapping[tuple[int, int], str]
     """Why the algorithms of a place are not compared, by row and column: failed, or not run there."""
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.interpreting import CompetitiveSets, competitive_sets
+from dpbench.measuring import Measurements
 from dpbench.paper.reported import PLOTTED
 from dpbench.paper.verdict import Undecided
 from dpbench.results import Results
-from dpbench.results.measuring import Measurements
 from dpbench.task.task import RANGE_1D, RANGE_2D
 
 TASKS = {1: RANGE_1D, 2: RANGE_2D}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm
-from dpbench.errors import DPBenchError
+from dpbench.errors import AlgorithmFailed, DPBenchError
 from dpbench.results import Results
 from dpbench.results.grid import Group
 from dpbench.workloads import Workload
@@ -55,6 +55,9 @@ def _ratio(
         expected = [float(each.expected_error(workload, epsilon)) for each in (one, other)]
     except DPBenchError:
         return None
+    except Exception as error:  # the newcomer is somebody's code
+        words = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise AlgorithmFailed(f"expected_error of {one.name} failed on {domain}: {words}; correct it") from error
     return float((expected[0] / expected[1]) ** 0.5) if min(expected) > 0 else None
 
 

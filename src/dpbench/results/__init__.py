@@ -2,23 +2,14 @@
 
 from dpbench.results.csv_file import export_csv
 from dpbench.results.grid import Grid, Place
-from dpbench.results.measuring import Measurement, Measurements, measure, measure_all
-from dpbench.results.quantiles import harrell_davis, order_interval, quantile
 from dpbench.results.results import Results
 from dpbench.results.setting import Setting, algorithm_label
 
 __all__ = [
     "Grid",
-    "Measurement",
-    "Measurements",
     "Place",
     "Results",
     "Setting",
     "algorithm_label",
     "export_csv",
-    "harrell_davis",
-    "measure",
-    "measure_all",
-    "order_interval",
-    "quantile",
 ]

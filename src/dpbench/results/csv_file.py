@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpbench.errors import InvalidStore
-from dpbench.results.measuring import Measurements
+from dpbench.measuring import Measurements
 from dpbench.results.results import COLUMNS, Results
 from dpbench.store.store import write_whole
 

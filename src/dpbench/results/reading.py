@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpbench import workloads
 from dpbench.errors import DPBenchError
-from dpbench.results.measuring import measure_all
+from dpbench.measuring import measure_all
 from dpbench.store.schema import ERRORS, LOSS_COLUMNS, SETTING
 
 if TYPE_CHECKING:

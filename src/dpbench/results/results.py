@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from dpbench.domain import Domain
 from dpbench.errors import UnknownName
 from dpbench.loss import label_of
+from dpbench.measuring import Measurements, measure_all
 from dpbench.results.grid import Grid, Place
-from dpbench.results.measuring import Measurements, measure_all
 from dpbench.results.setting import Setting, algorithm_label
 from dpbench.standards import Standards
 from dpbench.store import Row, Store

@@ -11,7 +11,8 @@ from dpbench import loss, workloads
 from dpbench.domain import Domain, DomainLike
 from dpbench.errors import DPBenchError, InvalidTask, UnknownName
 from dpbench.loss import Loss
-from dpbench.standards import FORMER_TESTS, TESTS, Standards
+from dpbench.significance import TESTS
+from dpbench.standards import FORMER_TESTS, Standards
 
 SIDE_INFORMATION = ("estimated", "public")
 VARIANTS = ("private", "published")
@@ -187,7 +188,7 @@ class Interpreting:
     def __post_init__(self) -> None:
         _settle(self, "baselines", lambda value: names("baselines", value))
         _settle(self, "alpha", lambda value: _share("alpha", value, 1))
-        _settle(self, "test", lambda value: choice("test", FORMER_TESTS.get(str(value), value), TESTS))
+        _settle(self, "test", lambda value: choice("test", FORMER_TESTS.get(str(value), value), tuple(TESTS)))
 
 
 def names(key: str, given: object) -> tuple[str, ...]:

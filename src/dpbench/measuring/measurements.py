@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpbench.errors import InvalidInput
-from dpbench.results.quantiles import order_interval, quantile
+from dpbench.measuring.quantiles import order_interval, quantile
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from scipy.special import ndtri
 
 from dpbench.errors import InvalidInput
 from dpbench.interpreting import blocked_p_value, paired_p_value, percentile_p_value, unpaired_p_value
-from dpbench.results.measuring import measure
+from dpbench.measuring import measure
 
 
 def test_the_unpaired_test_agrees_with_scipy():
@@ -102,7 +102,7 @@ QUANTILES = {
 @pytest.mark.parametrize("other", QUANTILES)
 def test_false_alarms_at_other_percentiles_are_bounded(one, other, percentile):
     """Equal percentiles of 50 trials: at most 10 % at level 0.05 and 2 % at 0.003; 4000 studies per pair."""
-    from dpbench.interpreting.significance import t_p_values, tail_moments
+    from dpbench.significance import t_p_values, tail_moments
 
     rng = np.random.default_rng(6)
     level = percentile / 100
@@ -124,7 +124,7 @@ def test_false_alarms_of_the_percentile_test_are_bounded(one, other):
     It is not exact, and no test of so few trials is; 4000 studies a pair. Ignoring that few trials lie around the
     percentile (49 degrees of freedom) would give 11 % and 4 %.
     """
-    from dpbench.interpreting.significance import t_p_values, tail_moments
+    from dpbench.significance import t_p_values, tail_moments
 
     rng = np.random.default_rng(5)
     first, second = (np.exp(SHAPES[name](rng, (4000, 50))) for name in (one, other))
