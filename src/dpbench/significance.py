@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpbench.errors import InvalidInput, UnknownName
-from dpbench.results import Measurement, harrell_davis
+from dpbench.measuring import Measurement, harrell_davis
 
 if TYPE_CHECKING:
     from dpbench.results import Results
