@@ -12,7 +12,7 @@ from typing import Any
 from dpbench.errors import InvalidStore
 from dpbench.store.mixing import Register
 from dpbench.store.schema import ERRORS, Row, arrow_schema, each_trial_once
-from dpbench.store.setting_key import SETTING
+from dpbench.store.setting_key import BUDGET, SETTING
 from dpbench.store.store import Store, write_whole
 
 LATER = ("delta", "rho")
