@@ -145,8 +145,9 @@ def _competitive(results: Results, test: str | None = None) -> Rows:
 
 def _regret(results: Results) -> Rows:
     from dpbench.interpreting import regret
+    from dpbench.store.setting_key import Group
 
-    parts = ("task", "workload", "domain", "epsilon", "seed")
+    parts = Group._fields
     found = [*regret(results, parts), *regret(results, (*parts, "scale"))]
     return [{**dict(each.where), **{k: v for k, v in asdict(each).items() if k != "where"}} for each in found]
 
@@ -188,5 +189,10 @@ def _failures(results: Results) -> dict[str, int]:
 
 
 def _plain(rows: Rows) -> Rows:
-    """Rows as JSON can hold them: what is not known is null."""
-    return [{name: None if value != value else value for name, value in row.items()} for row in rows]  # noqa: PLR0124
+    """Rows as JSON can hold them: what is not known, and a part of a budget that does not apply, is null."""
+    from dpbench.store.setting_key import BUDGET
+
+    def plain(name: str, value: Any) -> Any:
+        return None if value != value or (name in BUDGET and not value) else value  # noqa: PLR0124
+
+    return [{name: plain(name, value) for name, value in row.items()} for row in rows]

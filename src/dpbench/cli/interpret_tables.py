@@ -8,6 +8,7 @@ from typing import Any
 
 from dpbench.cli.text_tables import write_pivot, write_table
 from dpbench.standards import Standards
+from dpbench.store.setting_key import BUDGET, budget_words
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -20,7 +21,8 @@ def _groups(rows: Rows) -> dict[str, Rows]:
     groups: dict[str, Rows] = {}
     for row in rows:
         seed = f", seed {row['seed']}" if len(seeds) > 1 else ""
-        groups.setdefault(f"{row['workload']} on {row['domain']}, epsilon {row['epsilon']:g}{seed}", []).append(row)
+        budget = [row[name] for name in BUDGET]
+        groups.setdefault(f"{row['workload']} on {row['domain']}, {budget_words(*budget)}{seed}", []).append(row)
     return groups
 
 

@@ -18,6 +18,7 @@ from dpbench.interpreting import competitive_sets
 from dpbench.page.data import Study, studies
 from dpbench.page.table import power_of_ten
 from dpbench.results import Results
+from dpbench.store.setting_key import BUDGET, budget_words
 
 FORMATS = ("pdf", "svg", "png")
 DOMAINS = {1: "4096", 2: "128x128"}
@@ -128,7 +129,7 @@ def _narrowed(study: Study, axes: int, chosen: dict[str, Any]) -> Study:
     kept = np.asarray(np.char.count(study.results.columns["domain"].astype(str), "x") + 1 == axes)
     for name, value in chosen.items():
         kept &= study.results.columns[name] == value
-    for name in ("workload", "epsilon", "task", "seed"):
+    for name in ("workload", *BUDGET, "task", "seed"):
         values = sorted(set(study.results.columns[name][kept].tolist()))
         kept &= study.results.columns[name] == (0.1 if name == "epsilon" and 0.1 in values else values[0])
     return Study(study.form, study.results.take(np.flatnonzero(kept)), study.names[kept])
@@ -140,7 +141,8 @@ def _means(study: Study) -> Floats:
 
 def _title(study: Study) -> str:
     first = study.results[0]
-    return f"{_verbatim(first.workload)} on {first.domain}, epsilon {first.epsilon:g}, {study.form} forms"
+    budget = budget_words(first.epsilon, first.delta, first.rho)
+    return f"{_verbatim(first.workload)} on {first.domain}, {budget}, {study.form} forms"
 
 
 def _by_scale(study: Study, figure: str, overlay: Overlay) -> Any:

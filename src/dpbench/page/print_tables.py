@@ -17,6 +17,7 @@ from dpbench.interpreting.errors_table import scales_of
 from dpbench.page.data import TABLE, Study, studies
 from dpbench.page.table import LATEX_PACKAGES, Cell, Table
 from dpbench.results import Results
+from dpbench.store.setting_key import Group
 from dpbench.store.store import write_whole
 
 FORM_WORDS = {"published": "as the paper did", "private": "private end to end"}
@@ -91,11 +92,7 @@ def _errors(study: Study) -> Iterable[Table]:
     for group, places in sets.grid.groups().items():
         scales = sorted({sets.grid.places[place].scale for place in places})
         wins = {scale: sets.counts(places[sets.grid.column("scale")[places] == scale]) for scale in scales}
-        cells = {
-            (each.algorithm, each.scale): each
-            for each in everything
-            if (each.task, each.workload, each.domain, each.epsilon, each.seed) == group and each.datasets
-        }
+        cells = {(each.algorithm, each.scale): each for each in everything if each.group == group and each.datasets}
         names = [label for label in sets.grid.labels if any((label, scale) in cells for scale in scales)]
         rows = tuple(
             (
@@ -171,17 +168,16 @@ def _counted(study: Study, kind: str, test: str) -> Iterable[Table]:
 def _baselines(study: Study) -> Iterable[Table]:
     """Error over that of each baseline, a table for each; bold: beats it."""
     short, standards = _short(study), study.results.standards
-    found: dict[tuple[object, ...], list[Baseline]] = {}
+    found: dict[tuple[Group, str], list[Baseline]] = {}
     for each in baselines(study.results):
-        key = (each.task, each.workload, each.domain, each.epsilon, each.seed, each.baseline)
-        found.setdefault(key, []).append(each)
-    for (*group, baseline), lines in found.items():
+        found.setdefault((each.group, each.baseline), []).append(each)
+    for (group, baseline), lines in found.items():
         scales = sorted({each.scale for each in lines})
         cells = {(each.algorithm, each.scale): Cell(each.ratio, bold=each.beats) for each in lines}
         names = dict.fromkeys(each.algorithm for each in lines)
         rows = tuple((short[name], tuple(cells.get((name, scale)) for scale in scales)) for name in names)
-        words = f"Mean {standards.error_words} over datasets, over that of {short[str(baseline)]}; bold: below 1."
-        yield Table("baselines", f"{words} {_where(study, tuple(group))}", _scales(scales), rows)
+        words = f"Mean {standards.error_words} over datasets, over that of {short[baseline]}; bold: below 1."
+        yield Table("baselines", f"{words} {_where(study, group)}", _scales(scales), rows)
 
 
 def _regret(study: Study) -> Iterable[Table]:
@@ -196,7 +192,7 @@ def _regret(study: Study) -> Iterable[Table]:
             )
             for each in lines
         )
-        group = tuple(value for _, value in where)
+        group = Group(**dict(where))
         yield Table(
             "regret",
             f"Regret by mean {study.results.standards.error_words} with its 95 % interval over datasets. "
@@ -226,9 +222,8 @@ def _error(study: Study) -> str:
     return words[0].upper() + words[1:]
 
 
-def _where(study: Study, group: tuple[object, ...]) -> str:
-    _, workload, domain, epsilon, _ = group
-    return f"{workload} on {domain}, epsilon {epsilon:g}, {FORM_WORDS[study.form]}."
+def _where(study: Study, group: Group) -> str:
+    return f"{group.workload} on {group.domain}, {group.budget}, {FORM_WORDS[study.form]}."
 
 
 def _scales(scales: list[int]) -> tuple[str, ...]:
