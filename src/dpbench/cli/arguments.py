@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -37,6 +38,11 @@ def workers(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes; give a whole number, such as 2")
     return int(text)
+
+
+def jobs_of(chosen: argparse.Namespace) -> int:
+    """Worker processes as chosen by ``--jobs``; one per core where nothing was chosen."""
+    return os.cpu_count() or 1 if chosen.jobs is None else int(chosen.jobs)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

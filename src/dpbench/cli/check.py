@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_verb, jobs_of
 
 if TYPE_CHECKING:
     from dpbench.audit.report import AuditReport, Layer
@@ -56,14 +56,12 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run_check(chosen: argparse.Namespace) -> int:
     """Audit each algorithm; 1 if any fails, 2 if any cannot be examined."""
-    import os
-
     from dpbench.audit.examinations import examine
     from dpbench.audit.samplers import samplers_layer
     from dpbench.errors import DPBenchError
 
     examinations = _examinations(chosen)
-    jobs = min(os.cpu_count() or 1, len(examinations)) if chosen.jobs is None else chosen.jobs
+    jobs = min(jobs_of(chosen), len(examinations))
     timeout = chosen.timeout or (7200.0 if chosen.black_box else 180.0)
     outcomes: dict[Any, AuditReport | DPBenchError] = {}
     for each, outcome in examine(examinations, jobs=jobs, timeout=timeout):

@@ -11,11 +11,11 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_json, add_verb, workers, write_json
+from dpbench.cli.arguments import add_json, add_verb, jobs_of, workers, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
-    from dpbench.run.execution import Agenda, Executor, Outcome
+    from dpbench.run.execution import Agenda, Outcome
     from dpbench.run.plan import Plan
     from dpbench.store import Store
 
@@ -104,7 +104,7 @@ def run_plan(chosen: argparse.Namespace) -> int:
     from dpbench.store import Store
 
     plan = narrow(load_plan(chosen.plan), **{name: getattr(chosen, name) for name in NARROWING})
-    jobs = os.cpu_count() or 1 if chosen.jobs is None else chosen.jobs
+    jobs = jobs_of(chosen)
     if chosen.timeout <= 0 or (chosen.memory is not None and chosen.memory <= 0):
         raise InvalidInput("--timeout and --memory take positive numbers; write for example --timeout 600 --memory 2")
     folder = chosen.store or os.path.join("dpbench-store", _folder_name(plan.name))  # noqa: PTH118
@@ -229,9 +229,11 @@ def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store,
 
     from dpbench.cli.progress import RunProgress
     from dpbench.run.execution import execute
+    from dpbench.run.executors import executor_for
 
     _prepare(plan, quiet=chosen.quiet)
-    executor = _executor(chosen, jobs)
+    memory = int(chosen.memory * 2**30) if chosen.memory else machine_memory() * 9 // (10 * max(jobs, 1))
+    executor = executor_for(jobs, dask=chosen.dask, timeout=chosen.timeout, memory=memory)
     units = todo.missing
     if chosen.keep_answers:
         units = [replace(unit, answers=str(store.folder.resolve())) for unit in units]
@@ -241,21 +243,6 @@ def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store,
         except KeyboardInterrupt:
             sys.stderr.write("\nstopped; everything finished is stored: run the same command to go on\n")
             raise
-
-
-def _executor(chosen: argparse.Namespace, jobs: int) -> Executor:
-    if chosen.dask:
-        from dpbench.run.executors.dask_cluster import DaskCluster
-
-        return DaskCluster(chosen.dask, max(jobs, 1))
-    if jobs == 0:
-        from dpbench.run.execution import Serial
-
-        return Serial()
-    from dpbench.run.executors.processes import Processes
-
-    memory = int(chosen.memory * 2**30) if chosen.memory else machine_memory() * 9 // (10 * jobs)
-    return Processes(jobs, timeout=chosen.timeout, memory=memory)
 
 
 def machine_memory() -> int:
