@@ -15,7 +15,7 @@ from dpbench.cli.arguments import add_json, add_verb, jobs_of, workers, write_js
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
-    from dpbench.run.execution import Agenda, Outcome
+    from dpbench.run.execution import Agenda, RunSummary
     from dpbench.run.plan import Plan
     from dpbench.store import Store
 
@@ -180,7 +180,7 @@ def _agenda_facts(plan: Plan, todo: Agenda, jobs: int, folder: str) -> dict[str,
     }
 
 
-def _outcome_facts(outcome: Outcome | None, store: Store) -> dict[str, Any]:
+def _outcome_facts(outcome: RunSummary | None, store: Store) -> dict[str, Any]:
     """What a run did, and the tables that it ends with."""
     from dpbench.cli.run_tables import table_rows
 
@@ -224,7 +224,7 @@ def _announcement(plan: Plan, todo: Agenda, jobs: int, folder: str) -> str:
     )
 
 
-def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store, jobs: int) -> Outcome:
+def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store, jobs: int) -> RunSummary:
     from dataclasses import replace
 
     from dpbench.cli.progress import RunProgress
@@ -272,7 +272,7 @@ def _prepare(plan: Plan, *, quiet: bool) -> None:
             )
 
 
-def _farewell(outcome: Outcome, todo: Agenda, *, quiet: bool) -> None:
+def _farewell(outcome: RunSummary, todo: Agenda, *, quiet: bool) -> None:
     from dpbench.cli.progress import duration
 
     if not quiet:

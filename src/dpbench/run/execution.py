@@ -183,7 +183,7 @@ def _measured(store: Store | None) -> Measured:
 
 
 @dataclass
-class Outcome:
+class RunSummary:
     """How a run went."""
 
     finished: int = 0
@@ -279,11 +279,11 @@ def execute(
     plan: Plan,
     measured: Measured | None = None,
     on_row: Callable[[Row], None] | None = None,
-) -> Outcome:
+) -> RunSummary:
     """Run units and store their rows; whatever happens, rows that came back are stored."""
     run = record_run(plan, store)
     portions = chunks([replace(unit, run=run) for unit in units], measured, executor.jobs)
-    outcome, shards, begin = Outcome(), Shards(store, run), time.monotonic()
+    outcome, shards, begin = RunSummary(), Shards(store, run), time.monotonic()
     try:
         with Interruption() as interruption:
             for row in executor.rows(portions):
