@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -50,6 +51,6 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="write JSON")
 
 
-def write_json(value: Any) -> None:
-    """One value on stdout, for machines."""
-    sys.stdout.write(json.dumps(value, indent=1) + "\n")
+def write_json(value: Any, plain: Callable[[Any], Any] | None = None) -> None:
+    """One value on stdout, for machines; ``plain`` makes something that JSON knows of what it does not know."""
+    sys.stdout.write(json.dumps(value, indent=1, default=plain) + "\n")
