@@ -14,7 +14,7 @@ from dpbench.interpreting import PER_QUERY, competitive_sets, find_test, regret
 from dpbench.page.cards import Example, Gallery
 from dpbench.page.packing import Block
 from dpbench.results import Results
-from dpbench.results.short_labels import short_labels
+from dpbench.results.display import short_labels
 from dpbench.standards import Standards
 
 FORMS = ("published", "private")

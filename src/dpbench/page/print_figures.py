@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain
-from dpbench.errors import InvalidInput, InvalidStore, Unsupported
+from dpbench.errors import InvalidInput, Unsupported
 from dpbench.interpreting import competitive_sets
 from dpbench.page.data import FormResults, by_form
-from dpbench.page.table import power_of_ten
 from dpbench.results import Results
+from dpbench.results.markup import power_of_ten
+from dpbench.store.files import refusal
 
 FORMATS = ("pdf", "svg", "png")
 DOMAINS = {1: "4096", 2: "128x128"}
@@ -281,11 +282,8 @@ def _save(figure: Any, folder: Path, stem: str, formats: Sequence[str]) -> list[
     """Files without a date in them: the same results give the same figure."""
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
     files = [folder / f"{stem}.{each}" for each in formats]
-    try:
+    with refusal(folder, "a folder that can be written to"):
         folder.mkdir(parents=True, exist_ok=True)
         for path in files:
             figure.savefig(path, dpi=200, metadata=undated.get(path.suffix[1:], {}))
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InvalidStore(f"cannot write to {folder}: {reason}; give a folder that can be written to") from None
     return files

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from os import PathLike
@@ -11,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from dpbench.errors import InvalidStore
 from dpbench.interpreting import Baseline, baselines, competitive_sets, error_cells, regret
 from dpbench.interpreting.errors_table import scales_of
 from dpbench.page.data import TABLE, FormResults, by_form
-from dpbench.page.table import LATEX_PACKAGES, Cell, Table
+from dpbench.page.table import Cell, Table
 from dpbench.results import Results
+from dpbench.results.markup import LATEX_PACKAGES
+from dpbench.store.files import csv_text, refusal
 from dpbench.store.store import write_whole
 
 FORM_WORDS = {"published": "as the paper did", "private": "private end to end"}
@@ -44,18 +43,15 @@ class Tables:
 
     def csv(self) -> str:
         """All numbers, one row per cell."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["table", "caption", "row", "column", "value", "deviation", "bold"])
-        for table in self.tables:
-            for name, cells in table.rows:
-                for column, cell in zip(table.columns, cells, strict=True):
-                    if cell is not None:
-                        around = "" if cell.around is None else repr(cell.around)
-                        writer.writerow(
-                            [table.name, table.caption, name, column, repr(cell.value), around, int(cell.bold)]
-                        )
-        return text.getvalue()
+        names = ("table", "caption", "row", "column", "value", "deviation", "bold")
+        lines = (
+            (table.name, table.caption, name, column, cell.value, cell.around, int(cell.bold))
+            for table in self.tables
+            for name, cells in table.rows
+            for column, cell in zip(table.columns, cells, strict=True)
+            if cell is not None
+        )
+        return csv_text(names, (dict(zip(names, line, strict=True)) for line in lines))
 
     def _repr_html_(self) -> str:
         return "".join(table._repr_html_() for table in self.tables)
@@ -70,7 +66,7 @@ def tables(results: Results, out: str | PathLike[str] | None = None) -> Tables:
     if out is None:
         return Tables(found)
     folder, files = Path(out), []
-    try:
+    with refusal(folder, "a folder that can be written to"):
         folder.mkdir(parents=True, exist_ok=True)
         for kind in dict.fromkeys(table.name for table in found):
             some = Tables(tuple(table for table in found if table.name == kind))
@@ -78,9 +74,6 @@ def tables(results: Results, out: str | PathLike[str] | None = None) -> Tables:
                 path = folder / f"table-{kind}{ending}"
                 write_whole(path, text.encode())
                 files.append(path)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InvalidStore(f"cannot write to {folder}: {reason}; give a folder that can be written to") from None
     return Tables(found, tuple(files))
 
 
