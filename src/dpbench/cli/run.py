@@ -211,7 +211,7 @@ def _put_damage_aside(store: Store) -> None:
 
 
 def _announcement(plan: Plan, todo: Agenda, jobs: int, folder: str) -> str:
-    from dpbench.cli.progress import duration
+    from dpbench.progress import duration
 
     trials = sum(unit.trials for unit in todo.units)
     left = sum(unit.trials for unit in todo.missing)
@@ -227,7 +227,7 @@ def _announcement(plan: Plan, todo: Agenda, jobs: int, folder: str) -> str:
 def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store, jobs: int) -> RunSummary:
     from dataclasses import replace
 
-    from dpbench.cli.progress import RunProgress
+    from dpbench.progress import RunProgress
     from dpbench.run.execution import execute
     from dpbench.run.executors import executor_for
 
@@ -273,7 +273,7 @@ def _prepare(plan: Plan, *, quiet: bool) -> None:
 
 
 def _farewell(outcome: RunSummary, todo: Agenda, *, quiet: bool) -> None:
-    from dpbench.cli.progress import duration
+    from dpbench.progress import duration
 
     if not quiet:
         sys.stderr.write(f"{outcome.finished} units in {duration(outcome.wall)}")

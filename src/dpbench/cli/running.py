@@ -25,8 +25,8 @@ def fill(
 
     ``chosen`` has ``store``, ``jobs``, ``quiet`` and perhaps ``dask``; ``change`` is done to units before they run.
     """
-    from dpbench.cli.progress import RunProgress
     from dpbench.cli.versions import tell_changes
+    from dpbench.progress import RunProgress
     from dpbench.run.execution import agenda, execute, record_changes
     from dpbench.run.executors import executor_for
     from dpbench.store import Store
