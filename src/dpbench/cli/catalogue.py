@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_json, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -26,7 +25,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "dpbench list algorithms\n  dpbench list datasets --json",
     )
     parser.add_argument("what", choices=tuple(LISTS), help="which catalogue")
-    parser.add_argument("--json", action="store_true", help="write JSON")
+    add_json(parser)
     parser.set_defaults(run=run_list)
 
 
@@ -34,7 +33,7 @@ def run_list(chosen: argparse.Namespace) -> int:
     """Print one catalogue."""
     rows = LISTS[chosen.what]()
     if chosen.json:
-        sys.stdout.write(json.dumps(rows, indent=1) + "\n")
+        write_json(rows)
     else:
         _print(rows)
     return 0
@@ -125,12 +124,12 @@ NOTES = ("published form", "paper", "about")
 
 def _print(rows: list[Row]) -> None:
     """One line of facts a row, aligned, then its notes indented."""
+    from dpbench.cli.text_tables import aligned
+
     columns = [heading for heading in rows[0] if heading not in NOTES]
     cells = [columns, *([_cell(row[heading]) for heading in columns] for row in rows)]
-    widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
-    for number, line in enumerate(cells):
-        aligned = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        sys.stdout.write(aligned + "\n")
+    for number, line in enumerate(aligned(cells)):
+        sys.stdout.write(line + "\n")
         notes = rows[number - 1] if number else {}
         for heading in NOTES:
             if notes.get(heading):

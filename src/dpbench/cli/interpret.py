@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_json, add_verb, write_json
 from dpbench.cli.standards import add_standards, given_standards, read_by_options
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add = parser.add_argument
     add("study", metavar="STORE|SUMMARY.parquet", help="a store, or a summary file")
     add("--what", choices=(*CHOICES, "all"), default="all", help="which tables (all)")
-    add("--json", action="store_true", help="write JSON")
+    add_json(parser)
     add("--csv", metavar="FILE", help="write the rows of --what here; with all: one row per setting with all measures")
     add("--summary", metavar="FILE.parquet", help="write the chosen results as a summary file")
     many: dict[str, Any] = {"action": "append", "default": []}
@@ -82,7 +81,7 @@ def run_interpret(chosen: argparse.Namespace) -> int:
             write_rows(chosen.csv, rows_of(chosen.what, results))
     elif chosen.json:
         rows = {what: _plain(rows_of(what, results)) for what in whats}
-        sys.stdout.write(json.dumps(rows, indent=1) + "\n")
+        write_json(rows)
     else:
         from dpbench.cli.interpret_tables import TABLES
 

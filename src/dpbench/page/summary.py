@@ -20,6 +20,8 @@ class SummaryTable:
     algorithms: list[str] = field(default_factory=list)
     errors: dict[tuple[str, int], float] = field(default_factory=dict)
     """Mean error over datasets, by algorithm and scale."""
+    percentiles: dict[tuple[str, int], float] = field(default_factory=dict)
+    """Mean over datasets of the percentile of the standards."""
     wins: dict[tuple[str, int], int] = field(default_factory=dict)
     """On how many datasets the algorithm is competitive."""
     family: str = ""
@@ -46,6 +48,7 @@ def summary_tables(results: Results) -> list[SummaryTable]:
     for cell in error_cells(measured):
         table = tables[cell.group]
         table.errors[cell.algorithm, cell.scale] = cell.mean
+        table.percentiles[cell.algorithm, cell.scale] = cell.percentile
         if cell.algorithm not in table.algorithms:
             table.algorithms.append(cell.algorithm)
     return list(tables.values())

@@ -13,7 +13,7 @@ from dpbench.errors import InvalidInput
 from dpbench.interpreting import CompetitiveSets, baselines, competitive_sets, find_test, regret
 from dpbench.interpreting.errors_table import scales_of
 from dpbench.results import Place, Results
-from dpbench.results.short_labels import short_labels
+from dpbench.results.display import short_labels
 from dpbench.standards import Standards
 from dpbench.store.setting_key import Group
 

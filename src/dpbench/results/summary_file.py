@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from dpbench.errors import InvalidStore
 from dpbench.standards import Standards
+from dpbench.store.files import write_file
 from dpbench.store.setting_key import BUDGET
-from dpbench.store.store import write_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,11 +69,7 @@ def write_summary(
         use_byte_stream_split=split,
         write_statistics=False,
     )
-    try:
-        write_whole(path, sink.getvalue().to_pybytes())
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InvalidStore(f"cannot write {path}: {reason}; give a file in a folder that exists") from None
+    write_file(path, sink.getvalue().to_pybytes())
 
 
 def read_summary(path: Path) -> tuple[dict[str, NDArray[Any]], Floats, dict[str, Any], dict[str, Floats], Standards]:
