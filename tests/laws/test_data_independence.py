@@ -10,7 +10,7 @@ from dpbench.domain import Domain
 from dpbench.workloads import AllRange, Identity, Prefix, RandomRange
 from reference.sampling import standard_errors
 
-NAMES = ["Identity", "Privelet", "H", "Hb", "GreedyH"]
+NAMES = ["Identity", "Privelet", "H", "Hb", "GreedyH", "HDMM", "HbW"]
 SHAPES = [(1,), (2,), (3,), (13,), (64,), (230,), (1, 1), (5, 12), (1, 7), (9, 1), (4, 6, 3), (1, 5, 2)]
 
 

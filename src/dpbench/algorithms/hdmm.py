@@ -30,9 +30,11 @@ STARTS, ITERATIONS = 6, 400
 """What is spent on a search by default."""
 SWEEPS = 2
 """How often the axes of a list of boxes are fitted again, each to boxes weighted by their variance along the others."""
+QUICK = 512
+"""Cells of an axis up to which a search takes seconds."""
 LONGEST = 32_768
 """Cells of the longest axis."""
-SEARCH = ("linear.moments", "linear.tents", "linear.p_identity", "linear.p_identity_fit", "kernels.p_identity")
+SEARCH = ("kernels.p_identity", *(f"linear.{name}" for name in ("descent", "moments", "tents", "p_identity_fit")))
 """The code that searches; what another version of it has left on the disk is not read."""
 
 
@@ -97,7 +99,14 @@ class HDMM(Algorithm):
     @property
     def files(self) -> tuple[str, ...]:
         """The strategies that come with the package."""
-        return fitted.shipped_files()
+        return (str(fitted.SHIPPED),)
+
+    def at_hand(self, workload: Workload) -> bool:
+        """Whether the strategy is there, or found within seconds, on axes of up to 512 cells that ranges tell apart."""
+        return all(
+            axis.moment.side <= QUICK or _known(axis.moment, self.starts, self.iterations) is not None
+            for axis in grouped_axes(workload)
+        )
 
     def _solver(self, workload: Workload) -> PIdentityLeastSquares:
         return _solver(workload, self.starts, self.iterations)
@@ -130,19 +139,22 @@ def _solver(workload: Workload, starts: int, iterations: int) -> PIdentityLeastS
     return min(found, key=lambda each: each.mean_variance(workload))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=64)
 def _axis(moment: Moment, starts: int, iterations: int) -> AxisStrategy:
-    """The strategy of one axis: shipped, kept on the disk, or searched for now."""
-    if (starts, iterations) == (STARTS, ITERATIONS):
-        found = _read(moment, fitted.shipped(moment.key))
-        if found is not None:
-            return found
-    name = f"hdmm-{moment.key}-{starts}-{iterations}-{_code()}"
-    found = _read(moment, fitted.kept(name))
+    """The strategy of one axis: one that is known, or one that is searched for now and kept."""
+    found = _known(moment, starts, iterations)
     if found is None:
         found = fit_axis(moment, starts=starts, iterations=iterations)
-        fitted.keep(name, to_arrays(found))
+        fitted.keep(_name(moment, starts, iterations), to_arrays(found))
     return found
+
+
+def _known(moment: Moment, starts: int, iterations: int) -> AxisStrategy | None:
+    """A strategy that comes with the package, for the default search, or is on the disk."""
+    found = None
+    if (starts, iterations) == (STARTS, ITERATIONS):
+        found = from_arrays(moment, fitted.shipped(moment.key))
+    return found or from_arrays(moment, fitted.kept(_name(moment, starts, iterations)))
 
 
 def to_arrays(strategy: AxisStrategy) -> fitted.Arrays:
@@ -150,16 +162,18 @@ def to_arrays(strategy: AxisStrategy) -> fitted.Arrays:
     return {"rows": strategy.rows.astype(np.uint16), "units": strategy.units.astype(np.uint16)}
 
 
-def _read(moment: Moment, arrays: fitted.Arrays | None) -> AxisStrategy | None:
-    """A strategy from its arrays; nothing where they are none of such an axis."""
-    try:
-        return (
-            None
-            if arrays is None
-            else AxisStrategy(moment.side, *(arrays[each].astype(np.int64) for each in ("rows", "units")))
-        )
-    except (KeyError, InvalidInput):
+def from_arrays(moment: Moment, arrays: fitted.Arrays | None) -> AxisStrategy | None:
+    """The strategy of an axis from what was kept; nothing where that is not one."""
+    if arrays is None:
         return None
+    try:
+        return AxisStrategy(moment.side, arrays["rows"].astype(np.int64), arrays["units"].astype(np.int64))
+    except (KeyError, ValueError):
+        return None
+
+
+def _name(moment: Moment, starts: int, iterations: int) -> str:
+    return f"hdmm-{moment.key}-{starts}-{iterations}-{_code()}"
 
 
 @lru_cache(maxsize=1)

@@ -1,8 +1,8 @@
-"""Strategies that a search has found, as arrays by name: those that come with the package, and those of this machine.
+"""Strategies that a search has found: those that come with the package, and those that this machine has searched for.
 
 Only what depends on public things alone (a workload, parameters) may be kept. ``python -m benchmarks.fit_hdmm`` makes
-the ones in this folder. Others are kept in the folder ``DPBENCH_CACHE``, or in the user's cache; where nothing can be
-read or written there, a search costs its time again and nothing else.
+the archive in this folder. Others are kept in the folder ``DPBENCH_CACHE``, or in the user's cache; where nothing can
+be read or written there, a search costs its time again and nothing else.
 """
 
 from __future__ import annotations
@@ -17,27 +17,28 @@ from numpy.typing import NDArray
 
 Arrays = dict[str, NDArray[np.generic]]
 
-SHIPPED = Path(__file__).parent
-
-
-def shipped_files() -> tuple[str, ...]:
-    """Paths of the arrays that come with the package."""
-    return tuple(str(path) for path in sorted(SHIPPED.glob("*.npz")))
+SHIPPED = Path(__file__).parent / "hdmm.npz"
+"""The archive that comes with the package; the arrays of a strategy are named ``name/array``."""
 
 
 def shipped(name: str) -> Arrays | None:
-    """Arrays that come with the package."""
-    return _read(SHIPPED / f"{name}.npz")
+    """The arrays of a strategy that comes with the package."""
+    with np.load(SHIPPED) as archive:
+        found = {path: archive[path] for path in archive.files if path.startswith(f"{name}/")}
+    return {path.removeprefix(f"{name}/"): array for path, array in found.items()} or None
 
 
 def kept(name: str) -> Arrays | None:
     """Arrays that an earlier run has left on this machine."""
-    return _read(_folder() / f"{name}.npz")
+    unreadable = (OSError, ValueError, EOFError, zipfile.BadZipFile)
+    with contextlib.suppress(*unreadable), np.load(_path(name)) as archive:
+        return {path: archive[path] for path in archive.files}
+    return None
 
 
 def keep(name: str, arrays: Arrays) -> None:
     """Leave arrays for later runs, where that is possible."""
-    path = _folder() / f"{name}.npz"
+    path = _path(name)
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(f".{path.stem}.{os.getpid()}.npz")
@@ -46,21 +47,14 @@ def keep(name: str, arrays: Arrays) -> None:
 
 
 def write(path: Path, arrays: Arrays) -> None:
-    """Write arrays in the least space."""
+    """Write arrays in little space."""
     np.savez_compressed(path, **arrays)  # type: ignore[arg-type]  # numpy types a keyword of its own among them
 
 
-def _read(path: Path) -> Arrays | None:
-    unreadable = (OSError, ValueError, EOFError, zipfile.BadZipFile)
-    with contextlib.suppress(*unreadable), path.open("rb") as file, np.load(file) as found:
-        return {name: found[name] for name in found.files}
-    return None
-
-
-def _folder() -> Path:
+def _path(name: str) -> Path:
     chosen = os.environ.get("DPBENCH_CACHE")
     if chosen:
-        return Path(chosen)
+        return Path(chosen) / f"{name}.npz"
     from platformdirs import user_cache_dir
 
-    return Path(user_cache_dir("dpbench", appauthor=False))
+    return Path(user_cache_dir("dpbench", appauthor=False)) / f"{name}.npz"

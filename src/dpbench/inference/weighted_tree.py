@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dpbench.domain import Domain
 from dpbench.inference.expected import mean_over_queries, squared_overlaps
 from dpbench.linear.block_tree import block_shapes
-from dpbench.linear.moments import counted, typical
+from dpbench.linear.moments import Lengths, counted, typical
 from dpbench.workloads import AxisRanges, Workload
 
 Ints = NDArray[np.int64]
@@ -39,7 +39,8 @@ WIDEST_OF_FOUR = 24
 ROUGH, FINE, FINALISTS = 12, 100, 16
 """Steps of the weights for every chain, and for the best few."""
 LEAST = 1e-3
-"""Weight below which a level is not measured."""
+"""Weight below which a level is not measured; the cells have it at least."""
+TINY = 1e-100
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,9 @@ def weigh(details: Floats, cells: Floats, steps: int, *, root: bool) -> tuple[Fl
     weights /= weights.sum(axis=1, keepdims=True)
     for _ in range(steps):
         precision = _precisions(cells, weights)
-        price = (details / precision).sum(axis=1, keepdims=True)
-        weights = weights * np.sqrt(weights * cells * np.cumsum(details / precision**2, axis=1) / price)
+        variance = details / precision
+        gain = weights * cells * np.cumsum(variance / precision, axis=1)
+        weights = weights * np.sqrt(gain / variance.sum(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
     return weights, _errors(details, cells, weights)
 
@@ -111,11 +113,11 @@ def energies(workload: Workload) -> Energy:
 def axis_energies(axis: AxisRanges) -> Callable[[int], float]:
     """The mean over ranges of their squared overlaps with aligned blocks of a side, over that side.
 
-    Cells i <= j are both in a range with probability A(n) - A(n - 1 - i) - A(j) + A(j - i - 1), where A sums the
-    probabilities of ranges twice; so the pairs of a block add up from running sums of A and of i A.
+    The second moment between two cells is a sum of values of A (``Lengths.between``), so the pairs of cells in a block
+    add up from running sums of A and of i A.
     """
     n, cell = axis.side, np.arange(axis.side)
-    twice = np.concatenate([[0.0], np.cumsum(np.cumsum(axis.range_probability))])  # A(0) ... A(n)
+    twice = Lengths(n, axis).twice
     left, right = twice[n] - twice[n - 1 - cell], twice[cell]
     running = np.zeros((4, n + 1))
     np.cumsum([left, cell * left, right, cell * right], axis=1, out=running[:, 1:])
@@ -133,8 +135,8 @@ def axis_energies(axis: AxisRanges) -> Callable[[int], float]:
 
 
 def _precisions(cells: Floats, weights: Floats) -> Floats:
-    """The lambda_k."""
-    return np.cumsum((weights**2 * cells)[:, ::-1], axis=1)[:, ::-1]
+    """The lambda_k; never 0, because a level that no query needs may lose all weight."""
+    return np.maximum(np.cumsum((weights**2 * cells)[:, ::-1], axis=1)[:, ::-1], TINY)
 
 
 def _errors(details: Floats, cells: Floats, weights: Floats) -> Floats:
@@ -157,7 +159,7 @@ def _settled(domain: Domain, sides: tuple[int, ...], energy: Energy, root: bool)
     kept = tuple(side for side, weight in zip(sides, weights[1:], strict=True) if weight >= LEAST or side == 1)
     if kept != sides:
         return _settled(domain, kept, energy, root)
-    units = np.rint(weights * UNIT)
+    units = np.rint(weights * min(1.0, (1.0 - LEAST) / max(1.0 - weights[-1], LEAST)) * UNIT)
     units[0] = 0.0 if weights[0] < LEAST else units[0]
     units[-1] = UNIT - units[:-1].sum()
     found = Hierarchy(sides, tuple((units / UNIT).tolist()))

@@ -176,23 +176,23 @@ def _product(mass: Sequence[Floats]) -> Floats:
 
 @lru_cache(maxsize=64)
 def _singular_axis(axis: AxisRanges) -> float:
-    """All ranges have a closed form; others are symmetric about the middle, which halves the matrices."""
+    """All ranges have a closed form; others are symmetric about the middle, which halves the matrices.
+
+    On long axes d is put on evenly spaced cells.
+    """
     n = axis.side
     if axis == AxisRanges.every(n):
         return float(2 / n**2 * (1 / (2 * np.sin(np.arange(1, n + 1) * np.pi / (2 * (n + 1))))).sum() ** 2)
-    if n > LARGEST:
-        some = np.linspace(0, n - 1, LARGEST_DUAL).astype(np.int64)
-        return _trace_of_root(np.linalg.eigvalsh(_part(axis, some))) ** 2 / len(some)
-    moment, half = axis.second_moment(), n // 2
-    mirrored = moment[:half, ::-1][:, :half]
-    odd = moment[:half, :half] - mirrored
-    even = np.zeros((n - half, n - half))
-    even[:half, :half] = moment[:half, :half] + mirrored
+    near = np.linspace(0, n // 2 - 1, min(n // 2, LARGEST // 2)).astype(np.int64)
+    moment, far = Lengths(n, axis), n - 1 - near
+    one, other = moment.between(near, near), moment.between(near, far)
+    halves, cells = [one - other, one + other], 2 * len(near)
     if n % 2:
-        even[half, :half] = even[:half, half] = sqrt(2) * moment[half, :half]
-        even[half, half] = moment[half, half]
-    values = np.concatenate([np.linalg.eigvalsh(part) for part in (odd, even) if len(part)])
-    return _trace_of_root(values) ** 2 / n
+        centre = np.array([n // 2])
+        side = sqrt(2) * moment.between(near, centre)
+        halves[1] = np.block([[halves[1], side], [side.T, moment.between(centre, centre)]])
+        cells += 1
+    return _trace_of_root(np.concatenate([np.linalg.eigvalsh(half) for half in halves])) ** 2 / cells
 
 
 @lru_cache(maxsize=64)
@@ -207,17 +207,6 @@ def _refuse_above(most: int, cells: int) -> None:
             f"the dual iteration takes axes, or lists over grids, of up to {most:,} cells; here are {cells:,}; "
             f'use method="svd"'
         )
-
-
-def _part(axis: AxisRanges, some: Ints) -> Floats:
-    """The second moment between some cells of a long axis."""
-    moment = Lengths(axis.side, axis)
-    result = np.empty((len(some), len(some)))
-    for start in range(0, len(some), 256):
-        unit = np.zeros((axis.side, len(some[start : start + 256])))
-        unit[some[start : start + 256], np.arange(unit.shape[1])] = 1.0
-        result[:, start : start + 256] = moment.times(unit)[some]
-    return (result + result.T) / 2
 
 
 def _trace_of_root(values: NDArray[Any]) -> float:

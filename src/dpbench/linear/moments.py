@@ -90,6 +90,17 @@ class Lengths(Moment):
         running = self._running
         return np.cumsum(running[:0:-1] - running[:-1])
 
+    def between(self, some: Ints, others: Ints) -> Floats:
+        """K between some cells and others: for i <= j it is A(n) - A(n - 1 - i) - A(j) + A(j - i - 1)."""
+        i, j = np.minimum.outer(some, others), np.maximum.outer(some, others)
+        twice = np.append(self.twice, 0.0)  # A(-1) = 0
+        return np.asarray(twice[self.side] - twice[self.side - 1 - i] - twice[j] + twice[j - i - 1])
+
+    @cached_property
+    def twice(self) -> Floats:
+        """``(side + 1,)``: A, the probabilities of ranges summed twice over their lengths."""
+        return np.cumsum(self._running)
+
     def laplacian(self, sums: Floats) -> Floats:
         """By a circulant of twice the size, as ``AxisRanges.laplacian``, with its spectrum kept for many calls."""
         from scipy.fft import irfft, rfft

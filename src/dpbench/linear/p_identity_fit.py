@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.linear.descent import descend
 from dpbench.linear.moments import Moment
 from dpbench.linear.p_identity import UNIT, AxisStrategy
 from dpbench.linear.tents import Ladder, fit_ladder, ladders
@@ -70,7 +71,7 @@ def rounded(found: Rows, moment: Moment) -> AxisStrategy:
     units, rows = np.take_along_axis(units, heaviest, axis=1), np.take_along_axis(rows, heaviest, axis=1)
     number = np.unique(np.where(units > 0, rows, rows.max(initial=0) + 1), return_inverse=True)[1]
     number = np.where(units > 0, number.reshape(rows.shape), 0)
-    return AxisStrategy(moment.side, number, units)
+    return AxisStrategy(moment.side, np.ascontiguousarray(number), np.ascontiguousarray(units))
 
 
 def best_ladders(moment: Moment, many: int) -> list[Ladder]:
@@ -95,19 +96,16 @@ def _searched(moment: Moment, begun: list[Rows], iterations: int) -> Rows:
 
 
 def _descend(moment: Moment, begun: Rows, iterations: int) -> tuple[float, Rows]:
-    """L-BFGS in the square roots of Theta, which need no bounds; an entry that is 0 stays 0."""
-    from scipy.optimize import minimize
-
+    """Descent in the square roots of Theta, which need no bounds; an entry that is 0 stays 0."""
     rows, theta = begun
     count = int(rows.max()) + 1
 
     def error(root: Floats) -> tuple[float, Floats]:
-        value, slope = _value(moment, (rows, (root * root).reshape(rows.shape)), count, slope=True)
-        return value, 2.0 * root * slope.ravel()
+        value, slope = _value(moment, (rows, root * root), count, slope=True)
+        return value, 2.0 * root * slope
 
-    options = {"maxiter": iterations, "maxfun": 2 * iterations + 10, "ftol": 1e-12, "gtol": 1e-10}
-    found = minimize(error, np.sqrt(theta).ravel(), jac=True, method="L-BFGS-B", options=options)
-    return float(found.fun), (rows, (found.x**2).reshape(rows.shape))
+    value, root = descend(error, np.sqrt(theta), iterations)
+    return value, (rows, root * root)
 
 
 def _value(moment: Moment, found: Rows, count: int, *, slope: bool = False) -> tuple[float, Floats]:

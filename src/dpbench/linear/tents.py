@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.linear.descent import descend
 from dpbench.linear.moments import Moment
 
 Ints = NDArray[np.int64]
@@ -28,6 +29,10 @@ STEPS = (8.0, 32.0)
 """By what factors the spacing may grow from level to level."""
 LONG = 8192
 """Cells from which on an axis gets a single ladder."""
+LEAST = 1e-4
+"""A level's ratio is more than this."""
+WEIGHINGS = 40
+"""Steps towards the best ratios."""
 COLUMNS = 64
 """Rows whose products with K are made at a time."""
 
@@ -97,9 +102,6 @@ def fit_ladder(moment: Moment, intervals: tuple[int, ...]) -> Ladder:
 
         f(r) = s^2 (tr K - <G^-1, R N R>),   G = I + R C R,   R = diag(r).
     """
-    from scipy.linalg import cho_factor, cho_solve
-    from scipy.optimize import minimize
-
     levels = len(intervals)
     level = np.repeat(np.arange(levels), np.asarray(intervals) + 1)
     tents = _matrix(Ladder(moment.side, intervals, np.ones(levels)), moment.diagonal > 0)
@@ -111,18 +113,18 @@ def fit_ladder(moment: Moment, intervals: tuple[int, ...]) -> Ladder:
     total = moment.diagonal.sum()
 
     def error(log_ratio: Floats) -> tuple[float, Floats]:
-        ratio = np.exp(log_ratio)
+        grown = np.exp(log_ratio)
+        ratio = LEAST + grown
         r, s = ratio[level], 1.0 + ratio.sum()
-        factor = cho_factor(np.eye(len(r)) + r[:, None] * cross * r)
-        middle = cho_solve(factor, r[:, None] * inner * r)
+        inverse = np.linalg.inv(np.eye(len(r)) + r[:, None] * cross * r)
+        middle = inverse @ (r[:, None] * inner * r)
         rest = total - np.trace(middle)
         # d rest / dr_k = 2 (G^-1 R N R G^-1 R C - G^-1 R N)_kk
-        both = cho_solve(factor, middle.T)
-        slope = 2 * (both * (r[:, None] * cross)).sum(axis=0) - 2 * np.diag(middle) / r
-        return float(s * s * rest), (s * s * np.bincount(level, slope) + 2 * s * rest) * ratio
+        slope = 2 * ((middle @ inverse) * (r[:, None] * cross).T).sum(axis=1) - 2 * np.diag(middle) / r
+        return float(s * s * rest), (s * s * np.bincount(level, slope) + 2 * s * rest) * grown
 
-    found = minimize(error, np.full(levels, -0.5), jac=True, method="L-BFGS-B", bounds=[(-9, 9)] * levels)
-    return Ladder(moment.side, intervals, np.exp(found.x), float(found.fun))
+    least, found = descend(error, np.full(levels, -0.5), WEIGHINGS, enough=1e-9)
+    return Ladder(moment.side, intervals, LEAST + np.exp(found), least)
 
 
 def _matrix(ladder: Ladder, covered: NDArray[np.bool_]) -> Any:
