@@ -18,7 +18,7 @@ from dpbench.linear.moments import grouped_axes
 from dpbench.linear.p_identity_fit import fit_axis, trace
 from dpbench.workloads import AllRange, Prefix, RandomRange, RandomSmall
 
-STARTS, ITERATIONS = 18, 3000
+STARTS, ITERATIONS = 80, 2000
 LINES, SIDES = (256, 512, 1024, 2048, 4096), (32, 64, 128)
 WORKLOADS = {
     **{f"Prefix-{n}": Prefix(n) for n in LINES},

@@ -2,9 +2,10 @@
 
 Along an axis, with Theta = B / c, S = diag(1 / c) and G = I + Theta Theta^T,
 
-    X^-1 = S (I - Theta^T G^-1 Theta) S,   x^ = S (u - Theta^T G^-1 Theta u)   where u = y_cells + Theta^T y_rows.
+    X^-1 = S (I - Theta^T G^-1 Theta) S,   x^ = S (y_cells + Theta^T G^-1 (y_rows - Theta y_cells)):
 
-The solution of a Kronecker product is that of each axis in turn.
+what the rows say beyond the cells corrects the cells. In that form nothing large cancels where a cell has next to no
+weight of its own. The solution of a Kronecker product is that of each axis in turn.
 """
 
 from __future__ import annotations

@@ -101,40 +101,32 @@ def measure(rows, weight, cell, count, values):  # type: ignore[no-untyped-def]
 
 @njit(f"float64[:,::1]({_ROWS}, float64[::1], float64[:,::1], float64[:,::1])", cache=True)
 def solve(rows, theta, s, inverse, answers):  # type: ignore[no-untyped-def]
-    """S (u - Theta^T G^-1 Theta u) with u = y_cells + Theta^T y_rows: ``(cells, lanes)``."""
+    """S (y_cells + Theta^T G^-1 (y_rows - Theta y_cells)): ``(cells, lanes)``."""
     cells, width = rows.shape
     count = inverse.shape[0]
     lanes = answers.shape[1]
-    u = np.empty((cells, lanes))
-    projected = np.zeros((count, lanes))
+    surprise = answers[cells:].copy()
     for j in range(cells):
-        for i in range(lanes):
-            u[j, i] = answers[j, i]
-        for a in range(width):
-            t = theta[j, a]
-            if t != 0.0:
-                k = cells + rows[j, a]
-                for i in range(lanes):
-                    u[j, i] += t * answers[k, i]
         for a in range(width):
             t = theta[j, a]
             if t != 0.0:
                 k = rows[j, a]
                 for i in range(lanes):
-                    projected[k, i] += t * u[j, i]
+                    surprise[k, i] -= t * answers[j, i]
     solved = np.zeros((count, lanes))
     for k in range(count):
         for m in range(count):
             g = inverse[k, m]
             for i in range(lanes):
-                solved[k, i] += g * projected[m, i]
+                solved[k, i] += g * surprise[m, i]
+    result = answers[:cells].copy()
     for j in range(cells):
         for a in range(width):
             t = theta[j, a]
             if t != 0.0:
                 k = rows[j, a]
                 for i in range(lanes):
-                    u[j, i] -= t * solved[k, i]
+                    result[j, i] += t * solved[k, i]
         for i in range(lanes):
-            u[j, i] *= s[j]
-    return u
+            result[j, i] *= s[j]
+    return result
