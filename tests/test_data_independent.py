@@ -9,7 +9,7 @@ import pytest
 
 from dpbench import algorithms
 from dpbench.data_independent import expected_errors
-from dpbench.errors import InvalidEpsilon
+from dpbench.errors import InvalidEpsilon, InvalidWorkload
 from dpbench.limits import limit
 from dpbench.workloads import AllRange, AxisRanges, Identity, Prefix, RandomRange, RandomSmall, Ranges, Workload
 
@@ -32,7 +32,7 @@ class Product(Workload):
         return self._axes
 
     def ranges(self):
-        raise NotImplementedError
+        raise InvalidWorkload("a product of distributions has no list of ranges")
 
     def _contents(self):
         return tuple(axis.length_probability.tobytes() for axis in self._axes)

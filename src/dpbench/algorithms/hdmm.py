@@ -102,10 +102,13 @@ class HDMM(Algorithm):
         return (str(fitted.SHIPPED),)
 
     def at_hand(self, workload: Workload) -> bool:
-        """Whether the strategy is there, or found within seconds, on axes of up to 512 cells that ranges tell apart."""
+        """Whether the strategy is there, or found within seconds: on axes of up to 512 cells that ranges tell apart."""
+        axes = grouped_axes(workload)
+        in_turn = len(axes) > 1 and typical(workload).axes is None
         return all(
-            axis.moment.side <= QUICK or _known(axis.moment, self.starts, self.iterations) is not None
-            for axis in grouped_axes(workload)
+            axis.moment.side <= QUICK
+            or (not in_turn and _known(axis.moment, self.starts, self.iterations) is not None)
+            for axis in axes
         )
 
     def _solver(self, workload: Workload) -> PIdentityLeastSquares:
