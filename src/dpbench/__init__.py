@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from dpbench.algorithm import Algorithm
     from dpbench.domain import Domain
     from dpbench.generator import generate
-    from dpbench.task.task import RANGE_1D, RANGE_2D, Task
+    from dpbench.limits import limit
+    from dpbench.task import RANGE_1D, RANGE_2D, Task
 
 __version__ = "0.1.0"
 
@@ -48,6 +49,7 @@ _NAMES = {
     "RANGE_2D": "task",
     "Task": "task",
     "generate": "generator",
+    "limit": "limits",
 }
 
 __all__ = [
@@ -62,6 +64,7 @@ __all__ = [
     "errors",
     "generate",
     "interpreting",
+    "limit",
     "loss",
     "page",
     "privacy",
