@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpbench.errors import Unsupported
-from dpbench.linear import least_error
+from dpbench.mathematics import least_error
 from dpbench.mathematics.least_error import Boxes, dual_bound, dual_iteration, singular_bound
 from dpbench.workloads import AllRange, Prefix, RandomRange, RandomSmall, Ranges
 from reference import p_identity as reference
