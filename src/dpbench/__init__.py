@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dpbench.algorithm import Algorithm
     from dpbench.domain import Domain
     from dpbench.generator import generate
+    from dpbench.privacy.mechanisms import Mechanism
     from dpbench.task import RANGE_1D, RANGE_2D, Task
 
 __version__ = "0.1.0"
@@ -44,6 +45,7 @@ _MODULES = (
 _NAMES = {
     "Algorithm": "algorithm",
     "Domain": "domain",
+    "Mechanism": "privacy.mechanisms",
     "RANGE_1D": "task",
     "RANGE_2D": "task",
     "Task": "task",
@@ -55,6 +57,7 @@ __all__ = [
     "RANGE_2D",
     "Algorithm",
     "Domain",
+    "Mechanism",
     "Task",
     "__version__",
     "algorithms",

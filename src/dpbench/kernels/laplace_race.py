@@ -83,10 +83,10 @@ def log_passing(centre, spread, below, times, above, scale):  # type: ignore[no-
     """Log of the integral of f(t) prod_j F_j(t)^times_j (1 - F_above(t)), to a relative 1e-12.
 
     f is the Laplace density at ``centre`` with scale ``spread``; F the distribution functions at ``below`` and
-    ``above`` (inf: nothing to stay under) with scale ``scale``. Every factor is log-concave, so the product has one peak
-    and falls to either side ever faster: it is integrated from where it is exp(-45) of the peak to where it is so again.
-    Between kinks it is analytic. A panel is as wide as keeps the growth from its largest value to anywhere on the
-    Bernstein ellipse of 6 below exp(30); Gauss-Legendre with 20 nodes is then off by a relative 1e-14 at most.
+    ``above`` (inf: nothing to stay under) with scale ``scale``. Every factor is log-concave, so the product has one
+    peak and falls to either side ever faster: it is integrated from where it is exp(-45) of the peak to where it is
+    so again. Between kinks it is analytic. A panel is as wide as keeps the growth from its largest value to anywhere
+    on the Bernstein ellipse of 6 below exp(30); Gauss-Legendre with 20 nodes is then off by a relative 1e-14.
     """
     many = 0.0
     low, high = centre, centre

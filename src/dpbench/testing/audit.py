@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm, SideInformation
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed, PrivacyError
+from dpbench.privacy.ledger import BY_ITS_OWN
 from dpbench.testing.accounts import check_ledger
 from dpbench.testing.black_box import Finding, Sampler, probe
 from dpbench.testing.conformance import (
@@ -25,6 +26,7 @@ from dpbench.testing.conformance import (
     check_form,
 )
 from dpbench.testing.neighbours import SMALL_DOMAINS
+from dpbench.testing.own_mechanisms import check_own_mechanisms
 from dpbench.testing.replaying import check_replay
 from dpbench.testing.report import LAYERS, AuditReport, Layer
 from dpbench.testing.sensitivity import check_sensitivity
@@ -45,6 +47,7 @@ IN_ORDER = (
     check_ledger,
     check_batch,
     check_sensitivity,
+    check_own_mechanisms,
     check_replay,
     check_totals,
     check_files,
@@ -93,9 +96,11 @@ def audit(
         ]
         return AuditReport(name, getattr(algorithm, "variant", "private"), side_information, tuple(layers))
     layers = [_examine(name, checks, subject) for name, checks in CHECKS.items()]
-    layers.append(_black_box(subject, black_box))
+    layers += [_black_box(subject, black_box), _own_mechanisms(subject)]
     seconds = time.perf_counter() - started
-    return AuditReport(subject.name, subject.algorithm.variant, side_information, tuple(layers), seconds)
+    report = AuditReport(subject.name, subject.algorithm.variant, side_information, tuple(layers), seconds)
+    own = ", ".join(report.layer("mechanisms").figures.get("mechanisms", ()))
+    return replace(report, notes=(f"{BY_ITS_OWN} ({own})",)) if own and report.passed else report
 
 
 def _try(subject: Subject) -> None:
@@ -124,6 +129,13 @@ def _by_notion(subject: Subject) -> list[Subject]:
     """The subject under each notion that it has; a published form has the first alone."""
     notions = subject.algorithm.notions if subject.algorithm.variant == "private" else subject.algorithm.notions[:1]
     return [replace(subject, notion=notion) for notion in notions]
+
+
+def _own_mechanisms(subject: Subject) -> Layer:
+    layer = _examine("mechanisms", (check_own_mechanisms,), subject)
+    if layer.verdict == "pass" and not layer.figures["mechanisms"]:
+        return Layer("mechanisms", "not run", "it has no mechanism of its own")
+    return layer
 
 
 def _black_box(subject: Subject, runs: int) -> Layer:

@@ -21,9 +21,9 @@ from dpbench.algorithm import Algorithm, SideInformation, Variant
 from dpbench.errors import DPBenchError, InvalidInput
 from dpbench.lifeline import die_with
 from dpbench.plugins import find, is_file_reference, load_class_or_function
-from dpbench.testing.audit import CHECKS, audit
+from dpbench.testing.audit import audit
 from dpbench.testing.plain import QUICK_RUNS, audit_function
-from dpbench.testing.report import AuditReport, Layer
+from dpbench.testing.report import LAYERS, AuditReport, Layer
 from dpbench.testing.subject import in_words
 
 THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -72,8 +72,7 @@ class Examination:
     def failed(self, cause: str) -> AuditReport:
         """The report of an examination that came to no end."""
         layers = [Layer("conformance", "fail", cause)]
-        layers += [Layer(name, "not run", "the examination did not come to an end") for name in [*CHECKS][1:]]
-        layers.append(Layer("black box", "not run", "the examination did not come to an end"))
+        layers += [Layer(name, "not run", "the examination did not come to an end") for name in LAYERS[1:]]
         return AuditReport(self.reference, self.variant, self.side_information, tuple(layers))
 
 

@@ -1,18 +1,18 @@
 """Above-threshold: the first of many queries whose noisy answer is above a noisy threshold, for one price.
 
-The variant is Algorithm 1 of Lyu, Su, Li (PVLDB 2017) for one positive answer: Dwork and Roth's AboveThreshold with the
-loss divided between threshold and answers so that the comparison is least noisy. Every query has noise of its own, the
-threshold is drawn once, the sequence ends at the first answer above it, and nothing but its index comes out.
+The variant is Algorithm 1 of Lyu, Su, Li (PVLDB 2017) for one positive answer: Dwork and Roth's AboveThreshold with
+the loss divided between threshold and answers so that the comparison is least noisy. Every query has noise of its
+own, the threshold is drawn once, the sequence ends at the first answer above it, and nothing but its index comes out.
 
-Proof. The threshold T has Laplace noise z of scale b, an answer q_i noise of scale c; D bounds the change of any answer.
-The first k answers are below T + z and the next is not: P(k) = integral over z of
-f(z) prod over i < k of P(q_i + noise < T + z), times P(q_k + noise >= T + z). Put z + D in place of z for the neighbour.
-Each of the first k factors only grows, since no q_i' is above q_i + D; f falls by at most exp(D / b); the last factor
-falls by at most exp(2 D / c), since its bar rises by D and q_k may fall by D. So the loss is at most D / b + 2 D / c, and
-D / b where no query is above. Where answers are monotone, either none falls (the last bar rises by D at most: D / b + D / c)
-or none rises (z stays as it is: D / c). How many queries there are never enters. With a share w of the loss e for the threshold,
-b = D / (w e) and c = 2 D / ((1 - w) e), or D / ((1 - w) e) for monotone answers. The noise of a comparison is least at
-w = 1 / (1 + 2^(2/3)), or 1/2.
+Proof. The threshold T has Laplace noise z of scale b, an answer q_i noise of scale c; D bounds the change of any
+answer. The first k answers are below T + z and the next is not: P(k) = integral over z of f(z) prod over i < k of
+P(q_i + noise < T + z), times P(q_k + noise >= T + z). Put z + D in place of z for the neighbour. Each of the first k
+factors only grows, since no q_i' is above q_i + D; f falls by at most exp(D / b); the last factor falls by at most
+exp(2 D / c), since its bar rises by D and q_k may fall by D. So the loss is at most D / b + 2 D / c, and D / b where
+no query is above. Where answers are monotone, either none falls (the last bar rises by D at most: D / b + D / c) or
+none rises (z stays as it is: D / c). How many queries there are never enters. With a share w of the loss e for the
+threshold, b = D / (w e) and c = 2 D / ((1 - w) e), or D / ((1 - w) e) for monotone answers. The noise of a comparison
+is least at w = 1 / (1 + 2^(2/3)), or 1/2.
 
 An outcome may lose e where another gains, so log-ratios of two outcomes differ by more than e: zCDP charges e^2 / 2.
 """
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from dpbench.privacy.budget import noise_scale
 from dpbench.privacy.mechanisms.laplace import inexact
-from dpbench.privacy.mechanisms.mechanism import Mechanism, claimed, shape_refusal
+from dpbench.privacy.mechanisms.mechanism import Mechanism, by_index, claimed, shape_refusal
 
 if TYPE_CHECKING:
     from dpbench.privacy.asking import Queries, Statistic
@@ -77,7 +77,7 @@ class AboveThreshold(Mechanism):
 
     def truth(self, counts: Any) -> Floats:
         """How far each answer is above its threshold, ``(queries,)`` or ``(trials, queries)``."""
-        return np.asarray(self.queries.answers(counts), dtype=np.float64) - self.queries.threshold
+        return np.asarray(np.asarray(self.queries.answers(counts), dtype=np.float64) - self.queries.threshold)
 
     def refusal(self, truth: Floats, trials: int) -> str:
         """No query, a wrong shape, answers that are not finite, or so large that their rounding matters."""
@@ -99,24 +99,17 @@ class AboveThreshold(Mechanism):
         threshold, answer = self.scales(level)
         bar = noise.laplace(np.zeros(()), threshold, ())
         above = noise.laplace(truth, answer, truth.shape[-1:]) >= bar[:, None]
-        return np.where(above.any(axis=1), above.argmax(axis=1), truth.shape[-1])
+        return np.asarray(np.where(above.any(axis=1), above.argmax(axis=1), truth.shape[-1]))
 
     def log_density(self, outcome: NDArray[np.int64], truth: Floats, level: float) -> Floats:
-        """Log-probability of each index, to a relative 1e-12; an index is computed once for all trials that share it."""
-        logs: dict[tuple[int, int], float] = {}
-        rows = np.broadcast_to(truth, (len(outcome), truth.shape[-1]))
-        result = np.empty(len(outcome))
-        for trial, (answers, first) in enumerate(zip(rows, outcome.tolist(), strict=True)):
-            key = (trial if truth.ndim > 1 else 0, first)
-            if key not in logs:
-                logs[key] = _log_probability(answers, first, *self.scales(level))
-            result[trial] = logs[key]
-        return result
+        """Log-probability of each index, to a relative 1e-12."""
+        scales = self.scales(level)
+        return by_index(outcome, truth, lambda answers, first: _log_probability(answers, first, *scales))
 
     def largest_loss(self, one: Floats, other: Floats, level: float) -> float:
-        """The proof's bound with the changes at hand, of every outcome and in both directions; approached, not attained.
+        """The proof's bound with the changes at hand, over outcomes and both directions; approached, not attained.
 
-        Let the first k answers rise by at most d >= 0. Then index k loses at most d / b + max(0, d + the fall of q_k) / c,
+        Let the first k answers rise by at most d >= 0. Index k loses at most d / b + max(0, d + the fall of q_k) / c,
         and no index at all d / b with the d of all answers.
         """
         threshold, answer = self.scales(level)

@@ -1,9 +1,10 @@
 """Report noisy max with Laplace noise (Dwork, Roth 2014, section 3.3): the argument of the largest noisy score.
 
-Proof. Candidate i wins where its noise exceeds t = max over j of (r s_j + its noise) - r s_i. Keep the others' noise and
-go to a neighbour: t moves by no more than the range R, over candidates, of r times the change. A standard Laplace variate
-exceeds t + R with a probability of at least exp(-R) times that of exceeding t. So the loss is at most R: r = e / (2 D), or
-e / D where scores are monotone. Only the argument comes out; the noisy score beside it would cost again.
+Proof. Candidate i wins where its noise exceeds t = max over j of (r s_j + its noise) - r s_i. Keep the others' noise
+and go to a neighbour: t moves by no more than the range R, over candidates, of r times the change. A standard Laplace
+variate exceeds t + R with a probability of at least exp(-R) times that of exceeding t. So the loss is at most R: r =
+e / (2 D), or e / D where scores are monotone. Only the argument comes out; the noisy score beside it would cost
+again.
 
 Log-ratios of two outcomes may differ by more than e (by 1.17 e among five candidates of nearly equal score), so zCDP
 charges e^2 / 2, not e^2 / 8.
@@ -22,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.privacy.mechanisms.exponential import Exponential
+from dpbench.privacy.mechanisms.mechanism import by_index
 
 if TYPE_CHECKING:
     from dpbench.privacy.noise import NoiseSource
@@ -46,16 +48,8 @@ class NoisyMax(Exponential):
         return np.asarray(np.argmax(noise.laplace(scores, 1 / level, truth.shape[-1:]), axis=-1))
 
     def log_density(self, outcome: NDArray[np.int64], truth: Floats, level: float) -> Floats:
-        """Log-probability of the chosen candidate; candidates of equal score are computed once."""
-        logs: dict[tuple[int, float], float] = {}
-        rows = np.broadcast_to(truth, (len(outcome), truth.shape[-1]))
-        result = np.empty(len(outcome))
-        for trial, (scores, won) in enumerate(zip(rows, outcome.tolist(), strict=True)):
-            key = (trial if truth.ndim > 1 else 0, float(scores[won]))
-            if key not in logs:
-                logs[key] = _log_probability(scores, won, 1 / level)
-            result[trial] = logs[key]
-        return result
+        """Log-probability of the chosen candidate."""
+        return by_index(outcome, truth, lambda scores, won: _log_probability(scores, won, 1 / level))
 
     def rounding(self, one: Floats, other: Floats, level: float, outcome: NDArray[Any] | None = None) -> Floats:
         """Also that of the quadrature."""

@@ -1,17 +1,17 @@
 """Permute-and-flip (McKenna, Sheldon: NeurIPS 2020), drawn as the largest of scores with exponential noise.
 
-Proof. Candidate i wins where its noise exceeds t = max over j of (r s_j + its noise) - r s_i. Keep the others' noise and
-go to a neighbour: t moves by no more than the range R, over candidates, of r times the change. An exponential variate
-exceeds t + R with a probability of at least exp(-R) times that of exceeding t. So the loss is at most R: as for the
-exponential mechanism, r = e / (2 D), or e / D where scores are monotone. By their theorem its expected regret is never
-larger, and may be half of it.
+Proof. Candidate i wins where its noise exceeds t = max over j of (r s_j + its noise) - r s_i. Keep the others' noise
+and go to a neighbour: t moves by no more than the range R, over candidates, of r times the change. An exponential
+variate exceeds t + R with a probability of at least exp(-R) times that of exceeding t. So the loss is at most R: as
+for the exponential mechanism, r = e / (2 D), or e / D where scores are monotone. By their theorem its expected regret
+is never larger, and may be half of it.
 
-Where a record moves two equal candidates apart by R, the loss is R for one and -log(2 - exp(-R)) for the other: log-ratios
-of two outcomes differ by more than e, so zCDP charges e^2 / 2, not e^2 / 8.
+Where a record moves two equal candidates apart by R, the loss is R for one and -log(2 - exp(-R)) for the other:
+log-ratios of two outcomes differ by more than e, so zCDP charges e^2 / 2, not e^2 / 8.
 
-Probabilities. Given that the winner's noise reaches the level v = exp(-t) in (0, 1), every other candidate stays below
-with probability 1 - p_j v, where p_j = exp(-r (best score - s_j)): candidate i wins with probability p_i times the
-integral over v of prod over j != i of (1 - p_j v).
+Probabilities. Given that the winner's noise reaches the level v = exp(-t) in (0, 1), every other candidate stays
+below with probability 1 - p_j v, where p_j = exp(-r (best score - s_j)): candidate i wins with probability p_i times
+the integral over v of prod over j != i of (1 - p_j v).
 """
 
 from __future__ import annotations
@@ -52,32 +52,28 @@ class PermuteAndFlip(Exponential):
         """Log-probability of the chosen candidate."""
         logits = (truth - truth.max(axis=-1, keepdims=True)) * level
         if truth.ndim == 1:
-            return log_probabilities(logits)[outcome]
-        return np.array([log_probabilities(row)[won] for row, won in zip(*shared(logits, outcome), strict=True)])
+            return np.asarray(log_probabilities(logits)[outcome], dtype=np.float64)
+        rows = np.broadcast_to(logits, (len(outcome), logits.shape[-1]))
+        return np.array([log_probabilities(row)[won] for row, won in zip(rows, outcome, strict=True)])
 
     def rounding(self, one: Floats, other: Floats, level: float, outcome: NDArray[Any] | None = None) -> Floats:
         """Also that of a sum of as many logarithms as there are candidates."""
         return super().rounding(one, other, level, outcome) + (64 + one.shape[-1]) * 2.0**-50
 
 
-def shared(truth: Floats, outcome: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
-    """Truths and outcomes, one of each per trial."""
-    return np.broadcast_to(truth, (len(outcome), truth.shape[-1])), outcome
-
-
 def log_probabilities(logits: Floats) -> Floats:
     """Log-probability of each candidate, ``(candidates,)``; logits are at most 0, and one of them is 0.
 
-    In w = 1 - v all factors 1 - p_j v = (1 - p_j) + p_j w are sums of positive numbers, so nothing cancels. Their product
-    is a polynomial whose roots are 0 or negative; it is integrated panel by panel, each as wide as the product falls by
-    ``STEP`` nats. On a panel's Bernstein ellipse of 10 it grows by at most exp(17) over the panel's largest value, so
-    that 16 nodes leave a relative error below 1e-20; what is seen is rounding, below 1e-15 per candidate.
+    In w = 1 - v all factors 1 - p_j v = (1 - p_j) + p_j w are sums of positive numbers, so nothing cancels. Their
+    product is a polynomial whose roots are 0 or negative; it is integrated panel by panel, each as wide as the product
+    falls by ``STEP`` nats. On a panel's Bernstein ellipse of 10 it grows by at most exp(17) over the panel's largest
+    value, so that 16 nodes leave a relative error below 1e-20; what is seen is rounding, below 1e-15 per candidate.
     """
     values, place, times = np.unique(logits, return_inverse=True, return_counts=True)
     share, rest = np.exp(values), -np.expm1(values)
     nodes, weights = np.polynomial.legendre.leggauss(16)
     edges = np.exp(-np.concatenate([[0.0], _falls(share, rest, times), [np.inf]]))
-    half = (edges[:-1] - edges[1:]) / 2
+    half = np.asarray((edges[:-1] - edges[1:]) / 2)
     at = (edges[1:, None] + half[:, None] * (1 + nodes)).reshape(-1)
     factors = np.log(rest + share * at[:, None])
     logs = (factors @ times)[:, None] - factors + np.log((half[:, None] * weights).reshape(-1))[:, None]
@@ -93,4 +89,4 @@ def _falls(share: Floats, rest: Floats, times: NDArray[np.int64]) -> Floats:
         middle = (low + high) / 2
         above = np.log(rest + share * np.exp(-middle)[:, None]) @ times > wanted
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return high
+    return np.asarray(high, dtype=np.float64)

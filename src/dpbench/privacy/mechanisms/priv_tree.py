@@ -1,23 +1,24 @@
 """PrivTree's decomposition (Zhang, Xiao, Xie: SIGMOD 2016): which regions of a public tree to cut, for one price.
 
-From the root on, a region at depth t with count c is cut where max(h - d, c - t d) plus Laplace noise of scale b is above
-the threshold h. Only the cuts come out, never a noisy count.
+From the root on, a region at depth t with count c is cut where max(h - d, c - t d) plus Laplace noise of scale b is
+above the threshold h. Only the cuts come out, never a noisy count.
 
-Proof. Let B bound the number of children, D the change of a count, d = b ln B, and P(s) the probability that a region of score
-s is cut. A record is in the regions of one path; all other decisions have the same probability on both sides. Take the data
-that have the record. Counts never grow along a path, so the scores c - t d on it fall by at least d per level. Without the
-record they are lower by at most D, and never below h - d. So the cuts of the path cost at most the sum over its regions of
+Proof. Let B bound the number of children, D the change of a count, d = b ln B, and P(s) the probability that a region
+of score s is cut. A record is in the regions of one path; all other decisions have the same probability on both
+sides. Take the data that have the record. Counts never grow along a path, so the scores c - t d on it fall by at
+least d per level. Without the record they are lower by at most D, and never below h - d. So the cuts of the path cost
+at most the sum over its regions of
 
     log P(s) - log P(max(h - d, s - D)) = integral over u in (0, D) of g(s - u) [s - u > h - d],
 
-where g = (log P)' is 1 / b below h and at most exp(-(s - h) / b) / b above it. For each u the numbers s - u are at least d
-apart, and those that count are above h - d: one of them may lie in (h - d, h], where g is 1 / b, the next above h, above
-h + d, ..., where g is at most 1 / b, 1 / (B b), 1 / (B^2 b), ...: together at most (1 + B / (B - 1)) / b. Hence the cuts cost
-at most (D / b) (2 B - 1) / (B - 1), whatever the depth, and b = (D / e) (2 B - 1) / (B - 1) spends e. The one region of the path that
-is not cut counts the other way, and costs at most D / b by itself.
+where g = (log P)' is 1 / b below h and at most exp(-(s - h) / b) / b above it. For each u the numbers s - u are at
+least d apart, and those that count are above h - d: one of them may lie in (h - d, h], where g is 1 / b, the next
+above h, above h + d, ..., where g is at most 1 / b, 1 / (B b), 1 / (B^2 b), ...: together at most (1 + B / (B - 1)) /
+b. Hence the cuts cost at most (D / b) (2 B - 1) / (B - 1), whatever the depth, and b = (D / e) (2 B - 1) / (B - 1)
+spends e. The one region of the path that is not cut counts the other way, and costs at most D / b by itself.
 
-A tree may cost nearly e in one direction and a leaf D / b in the other, so log-ratios of two outcomes may differ by more than
-e: zCDP charges e^2 / 2.
+A tree may cost nearly e in one direction and a leaf D / b in the other, so log-ratios of two outcomes may differ by
+more than e: zCDP charges e^2 / 2.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from numpy.typing import NDArray
 from dpbench.privacy.budget import noise_scale
 from dpbench.privacy.mechanisms.laplace import inexact
 from dpbench.privacy.mechanisms.mechanism import Mechanism, claimed
+from dpbench.workloads.summed_area import trial_blocks
 
 if TYPE_CHECKING:
     from dpbench.privacy.asking import NestedCounts, Statistic
@@ -101,7 +103,7 @@ class PrivTree(Mechanism):
         nodes = len(self.children)
         if self.first_child[0] != 1 or self.first_child[-1] != nodes or (self.children < 0).any():
             return "is no tree in breadth-first order; first_child begins with 1 and ends with the number of nodes"
-        if not 2 <= self.tree.fanout or self.children.max() > self.tree.fanout:
+        if self.tree.fanout < 2 or self.children.max() > self.tree.fanout:
             return "has a region with more children than its fan-out, or a fan-out below 2"
         if truth.shape != (nodes,):
             return f"counted with shape {truth.shape}; wanted {(nodes,)}"
@@ -118,41 +120,49 @@ class PrivTree(Mechanism):
         """The scale."""
         return f"Laplace noise of scale {level:g}"
 
-    def scores(self, truth: Floats, level: float) -> Floats:
-        """Biased counts less the threshold, in noise scales, ``(nodes,)``."""
+    def scores(self, counts: Floats, depth: Any, level: float) -> Floats:
+        """Biased counts of regions at a depth, less the threshold, in noise scales."""
         decay = level * float(np.log(self.tree.fanout))
-        depth = np.repeat(np.arange(len(self.levels)), [span.stop - span.start for span in self.levels])
-        return np.asarray(np.maximum(-decay, truth - self.threshold - depth * decay) / level)
+        return np.asarray(np.maximum(-decay, counts - self.threshold - depth * decay) / level)
 
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.bool_]:
-        """Level by level; a trial draws noise for the regions that it reaches alone. ``(trials, nodes)``."""
-        scores = self.scores(truth, level)
+        """Level by level, ``(trials, nodes)``; a decision is a coin of known chance, tossed where a trial gets."""
+        streams = [noise.only(trial) for trial in range(noise.trials)]
         cut = np.zeros((noise.trials, len(truth)), dtype=np.bool_)
-        for trial in range(noise.trials):
-            own, reached = noise.only(trial), np.flatnonzero(self.children[:1])
-            while len(reached):
-                above = own.laplace(scores[reached], 1.0, reached.shape)[0] > 0
-                reached = reached[above]
-                cut[trial, reached] = True
-                many = self.children[reached]
-                below = np.repeat(self.first_child[reached] - np.cumsum(many) + many, many) + np.arange(many.sum())
-                reached = below[self.children[below] > 0]
+        trial = np.arange(noise.trials if self.children[0] else 0)
+        region = np.zeros(len(trial), dtype=np.int64)
+        for depth in range(len(self.levels) - 1):
+            scores = self.scores(truth[region], depth, level)
+            chance = np.where(scores > 0, 1 - 0.5 * np.exp(-np.abs(scores)), 0.5 * np.exp(-np.abs(scores)))
+            own, sizes = np.unique(trial, return_counts=True)
+            tosses = [streams[each].uniform((size,))[0] for each, size in zip(own, sizes, strict=True)]
+            above = np.concatenate([*tosses, np.zeros(0)]) < chance
+            trial, region = trial[above], region[above]
+            cut[trial, region] = True
+            many = self.children[region]
+            trial = np.repeat(trial, many)
+            region = np.repeat(self.first_child[region] - np.cumsum(many) + many, many) + np.arange(many.sum())
+            inner = self.children[region] > 0
+            trial, region = trial[inner], region[inner]
         return cut
 
     def log_density(self, outcome: NDArray[np.bool_], truth: Floats, level: float) -> Floats:
         """Sum over the regions that are reached of the log-probability of what was decided."""
-        kept, cut = self._logs(truth, level)
-        return np.array([self._log_probability(each, kept, cut) for each in outcome])
-
-    def _log_probability(self, cut: NDArray[np.bool_], kept_log: Floats, cut_log: Floats) -> float:
-        reached = np.concatenate([[True], np.repeat(cut, self.children)])
-        if (cut & ~reached).any() or cut[self.children == 0].any():
-            return -np.inf
-        return float(cut_log[cut].sum() + kept_log[reached & ~cut].sum())
+        kept_log, cut_log = self._logs(truth, level)
+        inner = self.children > 0
+        cut_log[~inner] = 0.0  # a cell that is cut is impossible, and found below
+        result = np.empty(len(outcome))
+        for block in trial_blocks(len(outcome), len(truth)):
+            cut = outcome[block]
+            reached = np.concatenate([np.ones((len(cut), 1), dtype=np.bool_), np.repeat(cut, self.children, axis=1)], 1)
+            possible = ~(cut & ~(reached & inner)).any(axis=1)
+            result[block] = np.where(possible, cut @ cut_log + (reached & ~cut) @ kept_log, -np.inf)
+        return result
 
     def _logs(self, truth: Floats, level: float) -> tuple[Floats, Floats]:
         """Log-probabilities that each region stays whole, and that it is cut; a region without children stays whole."""
-        scores = self.scores(truth, level)
+        depth = np.repeat(np.arange(len(self.levels)), [span.stop - span.start for span in self.levels])
+        scores = self.scores(truth, depth, level)
         tail, rest = -np.abs(scores) - np.log(2.0), np.log1p(-0.5 * np.exp(-np.abs(scores)))
         kept, cut = np.where(scores > 0, tail, rest), np.where(scores > 0, rest, tail)
         return np.where(self.children > 0, kept, 0.0), np.where(self.children > 0, cut, -np.inf)
