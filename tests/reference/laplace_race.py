@@ -1,25 +1,29 @@
 """Races of Laplace variates, written out: products of sums of exponentials, integrated term by term in 60 digits."""
 
-from decimal import Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
+from fractions import Fraction
 from itertools import pairwise
+
+FAR = Fraction(10**9)
+"""In place of infinity: what lies beyond is nothing."""
 
 
 def log_passing(centre, spread, below, above, scale):
     """The log of the integral of f(t) prod_j F(t - below_j) (1 - F(t - above)); few factors: terms double with each.
 
-    Numbers are taken as the fractions that the floats are. A term is its rate and a coefficient.
+    Numbers are the fractions that the floats are, and so are the rates of the exponentials: rates that cancel do so
+    exactly. A product is a sum of terms, coefficient times exp(rate t), kept by rate.
     """
     with localcontext() as context:
-        context.prec = 60
-        centre, spread, scale = (Decimal(float(each)) for each in (centre, spread, scale))
-        below = [Decimal(float(each)) for each in below]
-        above = None if above == float("inf") else Decimal(float(above))
+        context.prec, context.Emax, context.Emin = 60, MAX_EMAX, MIN_EMIN
+        centre, spread, scale = (Fraction(float(each)) for each in (centre, spread, scale))
+        below = [Fraction(float(each)) for each in below]
+        above = None if above == float("inf") else Fraction(float(above))
         kinks = sorted({centre, *below, *([] if above is None else [above])})
-        far = Decimal("Infinity")
         total = Decimal(0)
-        for left, right in pairwise([-far, *kinks, far]):
-            terms = {(-1 if left >= centre else 1) / spread: Decimal(1) / (2 * spread)}
-            terms = {rate: value * (-rate * centre).exp() for rate, value in terms.items()}
+        for left, right in pairwise([-FAR, *kinks, FAR]):
+            rate = (-1 if left >= centre else 1) / spread
+            terms = {rate: exponential(-rate * centre) / decimal(2 * spread)}
             for each in below:
                 terms = product(terms, below_terms(each, scale, left >= each, 1))
             if above is not None:
@@ -32,8 +36,8 @@ def below_terms(place, scale, is_high, sign):
     """F(sign (t - place) / scale) as terms: 1 - exp(-y) / 2 where y is above 0, exp(y) / 2 where it is not."""
     rate = sign / scale
     if is_high:
-        return {Decimal(0): Decimal(1), -rate: -(rate * place).exp() / 2}
-    return {rate: (-rate * place).exp() / 2}
+        return {Fraction(0): Decimal(1), -rate: -exponential(rate * place) / 2}
+    return {rate: exponential(-rate * place) / 2}
 
 
 def product(one, other):
@@ -47,6 +51,13 @@ def product(one, other):
 def integral(rate, value, left, right):
     """Of value exp(rate t)."""
     if rate == 0:
-        return value * (right - left)
-    ends = [Decimal(0) if end.is_infinite() else (rate * end).exp() for end in (left, right)]
-    return value / rate * (ends[1] - ends[0])
+        return value * decimal(right - left)
+    return value / decimal(rate) * (exponential(rate * right) - exponential(rate * left))
+
+
+def decimal(fraction):
+    return Decimal(fraction.numerator) / Decimal(fraction.denominator)
+
+
+def exponential(fraction):
+    return decimal(fraction).exp()

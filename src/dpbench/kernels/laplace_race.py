@@ -69,13 +69,17 @@ def _width(t, centre, spread, below, times, above, scale):  # type: ignore[no-un
 
 @njit("float64(float64, float64, float64, float64, float64, float64[::1], float64[::1], float64, float64)", cache=True)
 def _reach(side, peak, top, centre, spread, below, times, above, scale):  # type: ignore[no-untyped-def]
-    """How far from the peak the integrand has fallen by ``DROP`` nats, up to a factor 2."""
-    step = spread
-    while _log_integrand(peak + side * step, centre, spread, below, times, above, scale) > top - DROP:
-        step *= 2.0
-    while _log_integrand(peak + side * step / 2.0, centre, spread, below, times, above, scale) < top - DROP:
-        step /= 2.0
-    return step
+    """How far from the peak the integrand has fallen by ``DROP`` nats, rather further than less far."""
+    near, far = 0.0, spread
+    while _log_integrand(peak + side * far, centre, spread, below, times, above, scale) > top - DROP:
+        near, far = far, 2.0 * far
+    for _ in range(40):
+        middle = 0.5 * (near + far)
+        if _log_integrand(peak + side * middle, centre, spread, below, times, above, scale) > top - DROP:
+            near = middle
+        else:
+            far = middle
+    return far
 
 
 @njit("float64(float64, float64, float64[::1], float64[::1], float64, float64)", cache=True)

@@ -53,7 +53,7 @@ class NoisyMax(Exponential):
 
     def rounding(self, one: Floats, other: Floats, level: float, outcome: NDArray[Any] | None = None) -> Floats:
         """Also that of the quadrature."""
-        return super().rounding(one, other, level, outcome) + 2e-12
+        return np.asarray(super().rounding(one, other, level, outcome) + 2e-12)
 
 
 def _log_probability(scores: Floats, won: int, scale: float) -> float:

@@ -58,7 +58,7 @@ class PermuteAndFlip(Exponential):
 
     def rounding(self, one: Floats, other: Floats, level: float, outcome: NDArray[Any] | None = None) -> Floats:
         """Also that of a sum of as many logarithms as there are candidates."""
-        return super().rounding(one, other, level, outcome) + (64 + one.shape[-1]) * 2.0**-50
+        return np.asarray(super().rounding(one, other, level, outcome) + (64 + one.shape[-1]) * 2.0**-50)
 
 
 def log_probabilities(logits: Floats) -> Floats:
