@@ -67,7 +67,7 @@ def check_algorithm(
     """Return nothing when an algorithm has every property, else raise ``CheckFailed`` with the cause."""
     for subject in _by_notion(Subject(built(algorithm), side_information, seed)):
         for check in IN_ORDER:
-            check(subject)
+            _figures(check, subject)
 
 
 def audit(
@@ -117,12 +117,22 @@ def _examine(name: str, checks: Sequence[Check], subject: Subject) -> Layer:
         first = first or figures
         try:
             for check in checks:
-                figures.update(check(under))
+                figures.update(_figures(check, under))
         except CheckFailed as failure:
             mark = "" if under.notion == "pure" else f"under {under.notion}: "
             return Layer(name, "fail", f"{mark}{failure}", figures)
     others = {notion: figures for notion, figures in by_notion.items() if figures is not first}
     return Layer(name, "pass", "", first | ({"other notions": others} if others else {}))
+
+
+def _figures(check: Check, subject: Subject) -> Mapping[str, Any]:
+    """What a check measured; whatever a stranger's mechanism raises inside is a failed check."""
+    try:
+        return check(subject)
+    except CheckFailed:
+        raise
+    except (Exception, SystemExit) as error:
+        raise CheckFailed(f"{subject.name} fails with {in_words(error)}") from error
 
 
 def _by_notion(subject: Subject) -> list[Subject]:

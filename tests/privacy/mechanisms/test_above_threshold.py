@@ -83,7 +83,7 @@ def test_a_longer_sequence_costs_no_more():
 def test_an_answer_that_is_not_monotone_is_found_out():
     """Answers that claim to be monotone and move apart cost more than is paid."""
     one, level = np.array([2.0, 2.0]), MONOTONE.level(Fraction(1))
-    assert MONOTONE.largest_loss(one, one + [1, -1], level) == pytest.approx(1.5, rel=1e-9)
+    assert MONOTONE.largest_loss(one, one + np.array([1, -1]), level) == pytest.approx(1.5, rel=1e-9)
 
 
 def test_the_first_above_comes_out_or_the_number_of_queries():

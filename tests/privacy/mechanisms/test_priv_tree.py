@@ -57,7 +57,7 @@ def test_the_largest_loss_is_that_of_the_worst_decomposition(shape):
 
 
 def test_an_empty_tree_is_cut_as_the_paper_says():
-    """The root with probability 1/2, everything below it with 1 / (2 B): 4,000 draws, false alarm 1e-6 each (4.9 sd)."""
+    """The root with probability 1/2, all below it with 1 / (2 B): 4,000 draws, false alarm 1e-6 each (4.9 sd)."""
     mechanism = mechanism_on(16, 16)
     truth, level = mechanism.truth(np.zeros((16, 16), dtype=int)), mechanism.level(Fraction(1, 10))
     cut = mechanism.draw(truth, level, ManyTrials([3], 4000))
