@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import dpbench as dpb
+from dpbench.cli.catalogue import _privacy
 from dpbench.errors import CheckFailed
+from dpbench.gallery.algorithm_cards import _card
 from dpbench.testing.audit import _own_mechanisms, audit, check_algorithm
 from dpbench.testing.mechanism_laws import check_mechanism
 from dpbench.testing.own_mechanisms import check_own_mechanisms
@@ -247,6 +249,15 @@ def test_an_algorithm_without_one_has_nothing_to_examine():
     """The layer says so, and is no failure."""
     layer = _own_mechanisms(Subject(dpb.algorithms.get("Uniform")))
     assert (layer.name, layer.verdict) == ("mechanisms", "not run")
+
+
+def test_the_catalogue_and_the_card_say_how_it_is_private():
+    """By a mechanism of its own; of ours they say nothing."""
+    words = "private by a mechanism of its own: log-density given, replayed"
+    own, ours = type(asking(NoisyCells).algorithm), type(dpb.algorithms.get("Identity"))
+    assert (_privacy(own), _privacy(ours)) == (words, "")
+    assert words in _card(own, audit=False, catalogued=False).properties
+    assert words not in _card(ours, audit=False).properties
 
 
 @pytest.mark.slow

@@ -83,8 +83,7 @@ def _apart(asked: Question, counts: Counts, cell: int, records: int) -> float:
         truth_on(asked, each.reshape(asked.domain.shape)) for each in (counts.copy(), _more(counts, cell, records))
     )
     mechanism = asked.mechanism
-    cost = mechanism.largest_loss if mechanism.pure else mechanism.divergence
-    return cost(one, other, asked.level)
+    return (mechanism.largest_loss if mechanism.pure else mechanism.divergence)(one, other, asked.level)
 
 
 def _cell_that_matters(asked: Question, counts: Counts) -> int:
@@ -94,7 +93,7 @@ def _cell_that_matters(asked: Question, counts: Counts) -> int:
 
 def _far(asked: Question, counts: Counts, cell: int) -> int:
     """How many records more tell two truths apart well, though not beyond doubt."""
-    tried = [2**power + 1 for power in range(1, FARTHEST)]
+    tried = [(1 << power) + 1 for power in range(1, FARTHEST)]
     return next((records for records in tried if _apart(asked, counts, cell, records) >= APART), tried[-1])
 
 
