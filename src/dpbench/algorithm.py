@@ -101,7 +101,7 @@ class Algorithm:
     notions: ClassVar[tuple[str, ...]] = ("pure",)
     """Notions of privacy that it can be run under: "pure", "zCDP"."""
     one_measurement: ClassVar[bool] = False
-    """Whether its only private call is one ``data.measure``: then (epsilon, delta) is met by the exact Gaussian formula."""
+    """Whether its only private call is one ``data.measure``: then the exact Gaussian formula meets (epsilon, delta)."""
 
     variant: Variant = "private"
     """private: differentially private; published: as the authors' code behaves."""

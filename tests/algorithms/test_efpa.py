@@ -68,7 +68,7 @@ class TestPrivate:
         counts = np.random.default_rng(n).integers(0, 30, n)
         (asked, _), _, _ = recorded(algorithms.get("EFPA", noise=rule), counts, 0.5)
         assert asked.truth == pytest.approx(reference.scores(counts, 0.5, rule), rel=1e-9)
-        assert (asked.amount, asked.sensitivity, asked.rate) == (Fraction(1, 4), 1, 0.125)
+        assert (asked.amount, asked.sensitivity, asked.level) == (Fraction(1, 4), 1, 0.125)
 
     def test_a_sinusoid_keeps_three_coordinates(self):
         """A constant and one frequency: never fewer than three at a large scale, three most often, more by the softmax.

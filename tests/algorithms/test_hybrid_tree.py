@@ -130,7 +130,7 @@ class TestMedians:
         HYBRID.outcome(x, Identity(shape), 1e9, trials=3, channel=recording, seed=0)
         for trial in range(3):
             for question, outcome in recording.only(trial).exchanges[:-1]:
-                starts = np.array(question.detail, dtype=int)
+                starts = np.array(question.mechanism.asker.starts, dtype=int)
                 best = np.maximum.reduceat(question.truth, starts[:-1])
                 np.testing.assert_array_equal(question.truth[starts[:-1] + outcome[0]], best)
 

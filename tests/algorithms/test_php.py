@@ -107,7 +107,7 @@ class TestSelections:
 
 
 class TestSearch:
-    @pytest.mark.parametrize("counts", [c for c in lines() if 1 < len(c) <= 40], ids=lambda c: f"n{len(c)}")
+    @pytest.mark.parametrize("counts", [c for c in lines() if 1 < len(c) <= 40 and c.max() < 2**45])
     @pytest.mark.parametrize("largest", [3, 2000])
     def test_order_is_first_come_first_served(self, counts, largest):
         """Depth by depth gives the decisions of a queue, in its order, and stops where it stops."""

@@ -113,7 +113,7 @@ class TestBudget:
     def test_one_cell_gets_noise_of_one_over_epsilon(self):
         """A single node."""
         assert asked(QUADTREE, (1, 1)).sensitivity == 1
-        assert asked(QUADTREE, (1, 1)).noise == 2
+        assert asked(QUADTREE, (1, 1)).level == 2
         assert QUADTREE.expected_error(AllRange((1, 1)), 1) == pytest.approx(2)
 
 

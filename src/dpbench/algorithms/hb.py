@@ -50,8 +50,8 @@ class Hb(Algorithm):
 
     Privacy
     -------
-    One call spends the whole budget on the h levels below the root (and on the root where it is measured). A record is in
-    one node of each measured level: it moves the answers by their number. Least squares is post-processing.
+    One call spends the whole budget on the h levels below the root (and on the root where it is measured). A record is
+    in one node of each measured level: it moves the answers by their number. Least squares is post-processing.
     """
 
     name = "Hb"

@@ -61,9 +61,9 @@ class QuadTree(Algorithm):
 
     Privacy
     -------
-    One call spends the whole budget on the counts of all nodes, each weighted with its depth's share of epsilon. A record
-    is in one node of each depth: it moves the answers by the sum of the shares, which is 1. Structure and budgets
-    depend on the domain alone. Both passes are post-processing.
+    One call spends the whole budget on the counts of all nodes, each weighted with its depth's share. A record is in
+    one node of each depth: it moves the answers by the sum of the shares, which is 1. Structure and shares depend on
+    the domain alone. Both passes are post-processing.
     """
 
     name = "QuadTree"

@@ -80,6 +80,9 @@ def root_above(square: Fraction) -> float:
 
 
 def root_below(square: Fraction) -> Fraction:
-    """A fraction at most the square root, within a relative 2^-60 of it."""
+    """The square root: exact where it is rational, otherwise rounded down, within a relative 2^-60 of it."""
+    top, bottom = math.isqrt(square.numerator), math.isqrt(square.denominator)
+    if top * top == square.numerator and bottom * bottom == square.denominator:
+        return Fraction(top, bottom)
     shift = max(0, 64 + (square.denominator.bit_length() - square.numerator.bit_length()) // 2 + 1)
     return Fraction(math.isqrt(square.numerator * 4**shift // square.denominator), 2**shift)

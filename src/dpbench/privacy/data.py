@@ -7,10 +7,10 @@ sensitivity that the strategy or score itself claims, rounded up. A charge is ma
 Neighbours differ by one record added or removed: exactly one cell changes by one.
 
 What the handle enforces: no charge beyond the budget, noise no smaller than the claim asks for, disjoint regions,
-counts that nothing can write to (``setflags`` is refused, there is no writeable base), raw counts for published forms alone,
-each time with a mark in the ledger. What it cannot enforce, because Python hides nothing from those who look: that a
-claim is true, that a strategy forgets the counts it was shown, that nobody reads private attributes or draws from the
-noise source directly. An algorithm is a guest, not a prisoner; these are what ``dpbench check`` looks for.
+counts that nothing can write to (``setflags`` is refused, there is no writeable base), raw counts for published forms
+alone, each time with a mark in the ledger. What it cannot enforce, because Python hides nothing from those who look:
+that a claim is true, that a strategy forgets the counts it was shown, that nobody reads private attributes or draws
+from the noise source directly. An algorithm is a guest, not a prisoner; these are what ``dpbench check`` looks for.
 """
 
 from __future__ import annotations
@@ -23,7 +23,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpbench.domain import Domain
-from dpbench.errors import AlgorithmFailed, InvalidInput, NotPrivate, UndeclaredSideInformation, Unsupported
+from dpbench.errors import (
+    AlgorithmFailed,
+    BudgetExceeded,
+    InvalidInput,
+    NotPrivate,
+    UndeclaredSideInformation,
+    Unsupported,
+)
 from dpbench.privacy.asking import GroupedScore, PartitionCost, Score, Statistic, Strategy, Total
 from dpbench.privacy.budget import Number, exact, read_epsilon
 from dpbench.privacy.counts import as_counts
@@ -188,6 +195,8 @@ class PrivateData:
         """
         reason = why or "disjoint regions"
         amount = exact(spend, f"the budget of '{reason}'")
+        if amount <= 0:
+            raise BudgetExceeded(f"'{reason}' spends {amount} of {self.ledger.notion.unit}; spend more than 0")
         pieces = self._cut(regions, reason)
         ledgers = tuple(Ledger(self.ledger.notion.portion(amount), self.trials) for _ in pieces)
         self.ledger.charge(Charge("parts", reason, amount, regions=ledgers))
@@ -299,8 +308,8 @@ class PrivateData:
             failure = type(error).__name__
         if failure:  # raised here, where the other exception is gone: it may hold counts
             raise AlgorithmFailed(
-                f"'{reason}' failed with {failure} when it was shown the counts; its words are withheld, since they may "
-                f"quote counts: show it made-up counts to read them"
+                f"'{reason}' failed with {failure} when it was shown the counts; its words are withheld, since they "
+                f"may quote counts: show it made-up counts to read them"
             )
         if refusal:
             raise InvalidInput(f"'{reason}' {refusal}")
@@ -344,7 +353,7 @@ class PrivateData:
             raise InvalidInput(f"a region of '{reason}' is not a box or a list of cell numbers; give slices or numbers")
         if cells.size and not (-self.domain.size <= cells.min() and cells.max() < self.domain.size):
             raise InvalidInput(
-                f"a region of '{reason}' has a cell outside the domain; cells are 0 ... {self.domain.size - 1}"
+                f"a region of '{reason}' has a cell outside the domain; give 0 ... {self.domain.size - 1}"
             )
         return cells.astype(np.int64)
 

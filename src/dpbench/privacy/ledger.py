@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbench.errors import BudgetExceeded, BudgetNotSpent, Unsupported
-from dpbench.privacy.notions import Notion, PureDP
+from dpbench.privacy.notions import Notion, PureDP, short
 
 FOR_NOTHING = ("public", "reveal")
 """Kinds of lines that cost nothing and after which a run is not private for adding or removing a record."""
@@ -156,7 +156,7 @@ class Ledger:
 
     def __str__(self) -> str:
         mark = "" if self.private else f"  NOT PRIVATE: {', '.join(self.for_nothing)}"
-        head = f"{self.notion}: spent {self.spent}, forfeited {self.forfeited}{mark}"
+        head = f"{self.notion}: spent {short(self.spent)}, forfeited {short(self.forfeited)}{mark}"
         several = [
             f"  each of {self.trials} trials costs this; publishing all of them costs {self.trials} times as much"
         ]

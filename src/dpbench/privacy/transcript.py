@@ -47,14 +47,27 @@ class Question:
     domain: Domain
     """The domain of the counts that it was put to: a region's, where it was asked of one."""
 
+    @property
+    def kind(self) -> str:
+        """Name of the mechanism."""
+        return self.mechanism.name
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """The claim of the mechanism."""
+        return self.mechanism.claim
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the truth; empty where it is no array."""
+        return tuple(getattr(self.truth, "shape", ()))
+
     def signature(self) -> tuple[object, ...]:
         """What must be the same on a neighbour."""
-        shape = getattr(self.truth, "shape", None)
-        return self.mechanism.name, self.why, self.amount, self.level, shape, *self.mechanism.public()
+        return self.kind, self.why, self.amount, self.level, self.shape, *self.mechanism.public()
 
     def __str__(self) -> str:
-        shape = getattr(self.truth, "shape", "")
-        return f"'{self.why}' ({self.mechanism.name}, {self.amount} of the budget, shape {shape})"
+        return f"'{self.why}' ({self.kind}, {self.amount} of the budget, shape {self.shape})"
 
 
 Seeds = tuple[np.random.SeedSequence, ...]

@@ -16,7 +16,7 @@ from dpbench.domain import Domain
 from dpbench.errors import CheckFailed, PrivacyError
 from dpbench.privacy.ledger import BY_ITS_OWN
 from dpbench.testing.accounts import check_ledger
-from dpbench.testing.black_box import Finding, Sampler, probe
+from dpbench.testing.black_box import APPROXIMATE, PURE, Finding, Promise, Sampler, probe
 from dpbench.testing.conformance import (
     check_batch,
     check_consistency,
@@ -153,20 +153,23 @@ def _black_box(subject: Subject, runs: int) -> Layer:
         return Layer("black box", "not run", "give --black-box")
     supported = [Domain.of(written) for written in BLACK_BOX_DOMAINS if subject.algorithm.supports(written)]
     workloads = [workload_for(domain) for domain in dict.fromkeys((supported[0], supported[-1]))]
-    return black_box_layer(subject.name, runs_of(subject), workloads, runs, subject.seed)
+    private = subject.algorithm.variant == "private"
+    promises = (*PURE, *APPROXIMATE) if private and "zCDP" in subject.algorithm.notions else PURE
+    return black_box_layer(subject.name, runs_of(subject), workloads, runs, subject.seed, promises)
 
 
 def runs_of(subject: Subject) -> Sampler:
     """Independent runs of an algorithm, in batches of trials."""
 
     def outputs(
-        x: NDArray[np.int64], workload: Workload, epsilon: float, runs: int, seed: np.random.SeedSequence
+        x: NDArray[np.int64], workload: Workload, promise: Promise, runs: int, seed: np.random.SeedSequence
     ) -> NDArray[np.float64]:
+        epsilon, delta = promise
         batches = []
         for number, own_seed in enumerate(seed.spawn(-(-runs // BATCH))):
             trials = min(BATCH, runs - number * BATCH)
             outcome = subject.algorithm.outcome(
-                x, workload, epsilon, trials, own_seed, side_information=subject.side_information
+                x, workload, epsilon, trials, own_seed, delta=delta, side_information=subject.side_information
             )
             batches.append(outcome.estimate)
         return np.concatenate(batches)
@@ -174,12 +177,19 @@ def runs_of(subject: Subject) -> Sampler:
     return outputs
 
 
-def black_box_layer(name: str, sampler: Sampler, workloads: Sequence[Workload], runs: int, seed: int) -> Layer:
+def black_box_layer(
+    name: str,
+    sampler: Sampler,
+    workloads: Sequence[Workload],
+    runs: int,
+    seed: int,
+    promises: Sequence[Promise] = PURE,
+) -> Layer:
     """The verdict of the black box on anything that can be run."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            findings = list(probe(sampler, workloads, runs, seed))
+            findings = list(probe(sampler, workloads, runs, seed, promises))
     except (Exception, SystemExit) as error:
         return Layer("black box", "fail", f"{name} fails with {in_words(error)}")
     figures = {"runs a side": runs, "settings": [_finding(each) for each in findings]}
@@ -188,9 +198,10 @@ def black_box_layer(name: str, sampler: Sampler, workloads: Sequence[Workload], 
     if not worst.refuted:
         return Layer("black box", "pass", "", figures)
     test = worst.strongest
+    delta = f", with delta {worst.setting.delta:g}," if worst.setting.delta else ""
     cause = (
-        f"{name} is not {worst.setting.epsilon:g}-private on {worst.setting.domain}: epsilon up to {test.refuted:.3g} "
-        f"is refuted; '{test.event}' happened in {test.happened} of {test.runs} runs and in "
+        f"{name} is not {worst.setting.epsilon:g}-private{delta} on {worst.setting.domain}: epsilon up to "
+        f"{test.refuted:.3g} is refuted; '{test.event}' happened in {test.happened} of {test.runs} runs and in "
         f"{test.happened_on_neighbour} on a neighbour"
     )
     return Layer("black box", "fail", cause, figures)
@@ -201,6 +212,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
     return {
         "domain": str(finding.setting.domain),
         "epsilon": finding.setting.epsilon,
+        "delta": finding.setting.delta,
         "refuted": test.refuted,
         "power": finding.within_reach,
         "event": str(test.event),

@@ -18,12 +18,16 @@ from dpbench.workloads import Workload
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-Sampler = Callable[[Counts, Workload, float, int, np.random.SeedSequence], Floats]
+Promise = tuple[float, float]
+"""An epsilon and a delta; the delta of pure differential privacy is 0."""
+Sampler = Callable[[Counts, Workload, Promise, int, np.random.SeedSequence], Floats]
 """Outputs ``(runs, *domain)`` of independent runs on given counts."""
 
 FALSE_ALARM = 0.001
 """Probability that anything at all is refuted of an algorithm that keeps its promise."""
-EPSILONS = (1.0, 4.0)
+PURE: tuple[Promise, ...] = ((1.0, 0.0), (4.0, 0.0))
+APPROXIMATE: tuple[Promise, ...] = ((1.0, 1e-6),)
+"""What is tried of an algorithm that has zCDP too."""
 LEARNED = "learned from the other half"
 CLIP = 6.0
 """Standard deviations at which numbers are cut off before the weights of the learned one are fitted."""
@@ -31,12 +35,13 @@ CLIP = 6.0
 
 @dataclass(frozen=True)
 class Setting:
-    """Two neighbours on a small domain, and an epsilon."""
+    """Two neighbours on a small domain, and what is promised of them."""
 
     workload: Workload
     fewer: Counts
     more: Counts
     epsilon: float
+    delta: float = 0.0
 
     @property
     def domain(self) -> Domain:
@@ -68,10 +73,12 @@ def neighbours_on(domain: Domain) -> tuple[Counts, Counts]:
     return fewer.reshape(domain.shape).astype(np.int64), more.reshape(domain.shape).astype(np.int64)
 
 
-def probe(sampler: Sampler, workloads: Sequence[Workload], runs: int, seed: int) -> Iterator[Finding]:
-    """One finding for each workload and epsilon, with ``runs`` runs a side."""
+def probe(
+    sampler: Sampler, workloads: Sequence[Workload], runs: int, seed: int, promises: Sequence[Promise] = PURE
+) -> Iterator[Finding]:
+    """One finding for each workload and promise, with ``runs`` runs on each side."""
     pairs = [(workload, *neighbours_on(workload.domain)) for workload in workloads]
-    settings = [Setting(*pair, epsilon) for pair in pairs for epsilon in EPSILONS]
+    settings = [Setting(*pair, *promise) for promise in promises for pair in pairs]
     for number, setting in enumerate(settings):
         yield _look(sampler, setting, runs, np.random.SeedSequence([seed, number]), len(settings))
 
@@ -80,7 +87,7 @@ def _look(sampler: Sampler, setting: Setting, runs: int, seed: np.random.SeedSeq
     """All families of features, both directions."""
     halves = []
     for counts, own_seed in zip((setting.fewer, setting.more), seed.spawn(2), strict=True):
-        outputs = sampler(counts, setting.workload, setting.epsilon, runs, own_seed)
+        outputs = sampler(counts, setting.workload, (setting.epsilon, setting.delta), runs, own_seed)
         numbers = features(outputs, setting.fewer, setting.more)
         half = runs // 2
         halves.append(
@@ -97,7 +104,7 @@ def _look(sampler: Sampler, setting: Setting, runs: int, seed: np.random.SeedSeq
         (choosing, testing), (choosing_other, testing_other) = halves[mine], halves[other]
         for family in families:
             event = choose_event(family, choosing[family], choosing_other[family])
-            tests.append(test_event(event, testing, testing_other, setting.epsilon, alarm))
+            tests.append(test_event(event, testing, testing_other, setting.epsilon, alarm, setting.delta))
     return Finding(setting, max(tests, key=lambda test: test.refuted), min(test.within_reach for test in tests))
 
 

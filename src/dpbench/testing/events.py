@@ -1,7 +1,8 @@
 """Events that tell two neighbours apart: chosen on one half of the runs, tested once on the other.
 
-For an epsilon-private algorithm P(E on x) <= exp(epsilon) P(E on x') for every event E. The lower Clopper-Pearson bound
-of the one probability over the upper bound of the other refutes every epsilon below its logarithm.
+For an (epsilon, delta)-private algorithm P(E on x) <= exp(epsilon) P(E on x') + delta for every event E. The lower
+Clopper-Pearson bound of the one probability, less delta, over the upper bound of the other refutes every epsilon below
+its logarithm.
 """
 
 from __future__ import annotations
@@ -98,14 +99,19 @@ def _counted(mine: Floats, other: Floats) -> list[tuple[str, Floats, Floats, Flo
 
 
 def test_event(
-    event: Event, mine: Mapping[str, Floats], other: Mapping[str, Floats], epsilon: float, alarm: float
+    event: Event,
+    mine: Mapping[str, Floats],
+    other: Mapping[str, Floats],
+    epsilon: float,
+    alarm: float,
+    delta: float,
 ) -> Test:
     """Count an event on fresh runs; ``alarm`` is the probability of a false refutation."""
     happened = int(event.holds(mine[event.family]).sum())
     elsewhere = int(event.holds(other[event.family]).sum())
     runs = len(mine[event.family])
     highest = _upper(elsewhere, runs, alarm / 2)
-    lowest = _lower(happened, runs, alarm / 2)
+    lowest = _lower(happened, runs, alarm / 2) - delta
     refuted = float(np.log(lowest / highest)) if lowest > 0 else -np.inf
     reach = _within_reach(elsewhere, runs, epsilon, alarm / 2)
     return Test(event, happened, elsewhere, runs, refuted, reach)

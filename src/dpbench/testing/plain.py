@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
 from dpbench.testing.audit import black_box_layer
-from dpbench.testing.black_box import Sampler
+from dpbench.testing.black_box import Promise, Sampler
 from dpbench.testing.outside import files_opened
 from dpbench.testing.report import AuditReport, Layer
 from dpbench.testing.subject import in_words, workload_for
@@ -67,10 +67,10 @@ def _call(function: Plain, x: NDArray[np.int64], workload: Workload, epsilon: fl
 
 def _runs_of(function: Plain) -> Sampler:
     def outputs(
-        x: NDArray[np.int64], workload: Workload, epsilon: float, runs: int, seed: np.random.SeedSequence
+        x: NDArray[np.int64], workload: Workload, promise: Promise, runs: int, seed: np.random.SeedSequence
     ) -> NDArray[np.float64]:
         rng = np.random.default_rng(seed)
-        return np.stack([_call(function, x, workload, epsilon, rng) for _ in range(runs)])
+        return np.stack([_call(function, x, workload, promise[0], rng) for _ in range(runs)])
 
     return outputs
 

@@ -1,11 +1,11 @@
 """The exponential mechanism (McSherry, Talwar: FOCS 2007), drawn by Gumbel-max.
 
 Proof. Candidate i is chosen with probability proportional to exp(r s_i(x)). Between neighbours the exponent of every
-candidate moves by r times its score's change; the logarithm of the normalising sum moves by no less than the least and
-no more than the largest of these. So log-ratios lie within an interval as long as the range, over candidates, of r times
-the change, which also bounds each. Scores that move by at most D have a range of at most 2 D, and of at most D where a
-record never moves two scores in opposite directions (monotone): r = e / (2 D) or e / D spends e. Since log-ratios of two
-outcomes never differ by more than e, zCDP charges e^2 / 8 (Cesar, Rogers: ALT 2021).
+candidate moves by r times its score's change; the logarithm of the normalising sum moves by no less than the least
+and no more than the largest of these. So log-ratios lie within an interval as long as the range, over candidates, of
+r times the change, which also bounds each. Scores that move by at most D have a range of at most 2 D, and of at most
+D where a record never moves two scores in opposite directions (monotone): r = e / (2 D) or e / D spends e. Since log-
+ratios of two outcomes never differ by more than e, zCDP charges e^2 / 8 (Cesar, Rogers: ALT 2021).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.privacy.budget import noise_scale
-from dpbench.privacy.mechanisms.mechanism import Mechanism, claimed, shape_refusal
+from dpbench.privacy.mechanisms.mechanism import WHOLE, Mechanism, claimed, shape_refusal
 
 if TYPE_CHECKING:
     from dpbench.privacy.asking import Score, Statistic
@@ -73,19 +73,25 @@ class Exponential(Mechanism):
         """A wrong shape, a group without candidates, or scores that are no numbers."""
         if truth.ndim == 0:
             return "scores no candidate; score at least one"
-        wrong = shape_refusal(truth, truth.shape[-1:], trials)
-        if wrong:
-            return wrong
         starts = self.starts(truth)
         if starts[0] != 0 or starts[-1] != truth.shape[-1] or (np.diff(starts) < 1).any():
             return "has a group without candidates; each needs at least one"
+        return shape_refusal(truth, truth.shape[-1:], trials) or self._not_numbers(truth, starts)
+
+    def _not_numbers(self, truth: Floats, starts: NDArray[np.int64]) -> str:
+        """Why scores cannot be trusted to move by their claim alone; -inf forbids a candidate, never all of a group."""
+        quarter = float(self.claim) / 4
+        highest, lowest = float(truth.max()), float(truth.min())
+        if max(abs(highest), abs(lowest)) * 2.0**-52 <= quarter:  # the usual case; NaN is never at most anything
+            return ""
         best = np.maximum.reduceat(truth, starts[:-1], axis=-1)
-        if np.isnan(truth).any() or not np.isfinite(best).all():
+        if not np.isfinite(highest) or not np.isfinite(best).all():
             return "allows no candidate, or scores one as NaN or infinity; score at least one above -inf"
         finite = np.abs(truth[np.isfinite(truth)])
-        if finite.max() * 2.0**-52 > float(self.claim) / 4:
-            return "has scores so large that rounding may move them by more than a quarter of the claim"
-        return ""
+        halves = 2 * finite  # whole numbers and medians of them are exact up to here
+        if finite.max() * 2.0**-52 <= quarter or (halves.max() <= WHOLE and (halves == np.rint(halves)).all()):
+            return ""
+        return "has scores so large that rounding may move them by more than a quarter of the claim"
 
     def level(self, loss: Fraction) -> float:
         """Nats per unit of score, rounded down."""

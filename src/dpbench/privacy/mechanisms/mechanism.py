@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
+WHOLE = 2.0**53
+"""Up to here a float holds every whole number."""
+
 
 class Mechanism:
     """One private question, with all that is known about it before it is asked.

@@ -1,9 +1,9 @@
 """A partition of the line into intervals that cost little in all, sampled exactly.
 
-Proof. The exponential mechanism over all allowed partitions B, with probability proportional to
-exp(-r (total cost of B) - penalty |B|) and r = e / (2 D), spends e: the penalty is public, and a record moves the total
-cost of every partition by at most D, so it moves each exponent by at most e / 2, and the logarithm of the normalising sum
-by as much. The draw is exact: F(e), the sum over all partitions of [0, e), follows by dynamic programming, and going back
+Proof. The exponential mechanism over all allowed partitions B, with probability proportional to exp(-r (total cost of
+B) - penalty |B|) and r = e / (2 D), spends e: the penalty is public, and a record moves the total cost of every
+partition by at most D, so it moves each exponent by at most e / 2, and the logarithm of the normalising sum by as
+much. The draw is exact: F(e), the sum over all partitions of [0, e), follows by dynamic programming, and going back
 from n each interval is drawn from its exact conditional probability. So is every outcome's probability.
 """
 
@@ -73,7 +73,7 @@ class Partition(Mechanism):
         wanted = (len(self.lengths), self.cells + 1)
         if truth.shape != wanted or self.lengths[:1] != (1,):
             return f"gave costs of shape {truth.shape}; wanted {wanted}, with length 1 allowed"
-        if np.isnan(truth[self._inside]).any() or (truth[self._inside] == -np.inf).any():
+        if not float(truth.min()) > -np.inf and not (truth[self._inside] > -np.inf).all():  # NaN is not above anything
             return "has a cost of NaN or minus infinity; a cost is a number, or infinity where it forbids"
         if float(np.abs(truth[self._finite(truth)]).max(initial=0.0)) * 2.0**-52 > float(self.claim) / 4:
             return "has costs so large that rounding may move them by more than a quarter of the claim"
@@ -120,7 +120,7 @@ class Partition(Mechanism):
         logits = np.ascontiguousarray(-level * costs - float(self.asker.penalty))
         return logits, np.array(self.lengths, dtype=np.int64)
 
-    @property
+    @cached_property
     def _inside(self) -> NDArray[np.bool_]:
         """Which entries belong to an interval of the line."""
         return np.array([np.arange(self.cells + 1) >= length for length in self.lengths])
