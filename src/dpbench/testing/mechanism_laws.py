@@ -36,6 +36,8 @@ FREQUENT = 40
 """Outcomes whose frequencies are tested, the most frequent ones."""
 FEW = 500
 """Outcomes for which log-ratios are compared with log-densities."""
+LITTLE = 16
+"""Rare outcomes are drawn with the price divided by this."""
 COORDINATES = 8
 """Numbers of an outcome whose distributions are tested."""
 TOLERANCE = 1e-9
@@ -64,7 +66,7 @@ def check_mechanism(
     there, shown_there = _truth(mechanism, other), mechanism.public()
     if shown != shown_there:
         raise CheckFailed(f"public() of '{mechanism.name}' follows the counts that it was shown; it may not")
-    case = _Case(mechanism, level, (one, there), draws, seed)
+    case = _Case(mechanism, loss, level, (one, there), draws, seed)
     figures = _check_price(case, float(loss), neighbours)
     _check_outcomes(case)
     _check_ratios(case)
@@ -85,6 +87,7 @@ class _Case:
     """A mechanism between two truths, with outcomes drawn under each."""
 
     mechanism: Mechanism
+    loss: Fraction
     level: float
     truths: tuple[Any, Any]
     draws: int
@@ -175,7 +178,8 @@ def _check_largest(case: _Case) -> float:
     """No outcome at hand loses more than the largest loss; the most that one loses."""
     mechanism = case.mechanism
     largest = mechanism.largest_loss(*case.truths, case.level)
-    observed = max(float(np.abs(ratios).max()) for ratios in [*case.ratios, *_stretched(case)])
+    possible = [each[~np.isnan(each)] for each in _rare(case)]  # NaN: an outcome that this price rules out
+    observed = float(np.abs(np.concatenate([*case.ratios, *possible])).max())
     if not observed <= largest * (1 + TOLERANCE) + float(np.max(case.rounding())):
         raise CheckFailed(
             f"largest_loss of '{mechanism.name}' is {largest:.6g}, but there is an outcome that loses {observed:.6g}"
@@ -183,13 +187,12 @@ def _check_largest(case: _Case) -> float:
     return observed
 
 
-def _stretched(case: _Case) -> Iterator[Floats]:
-    """Log-ratios of outcomes that are numbers, moved away from their middle: far out losses are largest."""
-    for outcome in case.outcomes:
-        if outcome.dtype.kind == "f":
-            middle, some = np.median(outcome, axis=0), outcome[: case.learning]
-            for factor in (3.0, 10.0):
-                yield case.mechanism.log_ratio(middle + factor * (some - middle), *case.truths, case.level)
+def _rare(case: _Case) -> Iterator[Floats]:
+    """Log-ratios of outcomes drawn with a small part of the price: far out, where losses are largest."""
+    meagre = case.mechanism.level(case.loss / LITTLE)
+    for number, truth in enumerate(case.truths):
+        outcome = case.mechanism.draw(truth, meagre, ManyTrials([case.seed, 2 + number], case.learning))
+        yield case.mechanism.log_ratio(outcome, *case.truths, case.level)
 
 
 def _frequencies(case: _Case) -> Iterator[tuple[str, float]]:
@@ -264,13 +267,16 @@ def _intervals(learnt: Floats) -> Iterator[tuple[str, float, float]]:
 
 
 def _check_divergence(case: _Case, alarm: float) -> None:
-    """The mean log-ratio is a divergence of order 1, which no zCDP price is below; both directions."""
+    """The mean log-ratio is a divergence of order 1, which no zCDP price is below; both directions.
+
+    By the empirical Bernstein bound (Maurer, Pontil 2009) where losses are bounded, else as of a normal variate.
+    """
     mechanism = case.mechanism
     rho = mechanism.divergence(*case.truths, case.level)
     for ratio, sign in zip(case.ratios, (1.0, -1.0), strict=True):
         lost = sign * ratio
         spread, many = float(lost.std()), len(lost)
-        reach = float(np.ptp(lost)) if mechanism.pure else 0.0
+        reach = 2 * mechanism.largest_loss(*case.truths, case.level) if mechanism.pure else 0.0
         slack = spread * np.sqrt(2 * np.log(2 / alarm) / many) + 7 * reach * np.log(2 / alarm) / (3 * (many - 1))
         if lost.mean() - slack > rho * (1 + TOLERANCE):
             raise CheckFailed(

@@ -100,6 +100,8 @@ class PrivTree(Mechanism):
     def refusal(self, truth: Floats, trials: int) -> str:
         """No tree, a wrong shape, a child with more than its parent, or counts that are not exact."""
         del trials
+        if not np.isfinite(self.threshold):
+            return f"has a threshold of {self.threshold}; give a finite number"
         nodes = len(self.children)
         if self.first_child[0] != 1 or self.first_child[-1] != nodes or (self.children < 0).any():
             return "is no tree in breadth-first order; first_child begins with 1 and ends with the number of nodes"
