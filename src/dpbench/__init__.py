@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dpbench.domain import Domain
     from dpbench.generator import generate
     from dpbench.limits import limit
+    from dpbench.privacy.mechanisms import Mechanism
     from dpbench.task import RANGE_1D, RANGE_2D, Task
 
 __version__ = "0.1.0"
@@ -45,6 +46,7 @@ _MODULES = (
 _NAMES = {
     "Algorithm": "algorithm",
     "Domain": "domain",
+    "Mechanism": "privacy.mechanisms",
     "RANGE_1D": "task",
     "RANGE_2D": "task",
     "Task": "task",
@@ -57,6 +59,7 @@ __all__ = [
     "RANGE_2D",
     "Algorithm",
     "Domain",
+    "Mechanism",
     "Task",
     "__version__",
     "algorithms",
