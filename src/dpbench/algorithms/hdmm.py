@@ -34,7 +34,7 @@ QUICK = 512
 """Cells of an axis up to which a search takes seconds."""
 LONGEST = 32_768
 """Cells of the longest axis."""
-SEARCH = ("kernels.p_identity", *(f"linear.{name}" for name in ("descent", "moments", "tents", "p_identity_fit")))
+SEARCH = ("kernels.p_identity", "descent", "moments", "tents", "p_identity_fit")
 """The code that searches; what another version of it has left on the disk is not read."""
 
 
@@ -183,5 +183,5 @@ def _name(moment: Moment, starts: int, iterations: int) -> str:
 
 @lru_cache(maxsize=1)
 def _code() -> str:
-    paths = [find_spec(f"dpbench.{name}") for name in SEARCH]
+    paths = [find_spec(f"dpbench.mathematics.{name}") for name in SEARCH]
     return sha256(b"".join(Path(str(spec and spec.origin)).read_bytes() for spec in paths)).hexdigest()[:8]
