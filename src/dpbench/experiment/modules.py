@@ -15,6 +15,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
+import dpbench
 from dpbench.beside import is_beside, top_spec
 from dpbench.experiment.syntax import (
     MODULE_NAME,
@@ -27,7 +28,7 @@ from dpbench.experiment.syntax import (
     piece_of,
 )
 
-OURS = Path(__file__).resolve().parents[1]
+OURS = Path(dpbench.__file__).resolve().parent
 """The folder of this package."""
 DEEPEST = 40
 """Imports of imports that are followed; more are a circle."""
