@@ -4,7 +4,8 @@ import pytest
 
 from dpbench.experiment import sources
 from dpbench.experiment.modules import OURS, Library
-from dpbench.experiment.reach import Nodes, Reach
+from dpbench.experiment.nodes import Nodes
+from dpbench.experiment.reach import Reach
 from dpbench.experiment.sources import algorithm_source, definition_source
 from dpbench.plugins import load_class
 
@@ -42,8 +43,24 @@ def source(tmp_path):
     return of
 
 
-REGISTRY = "TABLE = {}\n\n\ndef register(kind):\n    TABLE[kind.__name__] = kind\n    return kind\n"
-BASE = "KINDS = {}\n\n\nclass Base:\n    def __init_subclass__(cls):\n        KINDS[cls.__name__] = cls\n"
+REGISTRY = """
+TABLE = {}
+
+def register(kind):
+    if kind.__name__ in TABLE:
+        raise ValueError(TABLE.get(kind.__name__))
+    TABLE[kind.__name__] = kind
+    return kind
+"""
+BASE = """
+KINDS = {}
+
+class Base:
+    def __init_subclass__(cls):
+        name = vars(cls).get("name", cls.__name__)
+        KINDS[name] = cls if KINDS.get(name) is None else None
+        KINDS[name] = cls
+"""
 DISPATCHED = """
 from functools import singledispatch
 

@@ -15,7 +15,8 @@ from dpbench import algorithms, workloads
 from dpbench.datasets import shapes
 from dpbench.experiment import sources
 from dpbench.experiment.modules import OURS, Library
-from dpbench.experiment.reach import Nodes, Reach
+from dpbench.experiment.nodes import Nodes
+from dpbench.experiment.reach import Reach
 from dpbench.experiment.sources import RUNNER, algorithm_source, definition_source, generator_source
 from dpbench.experiment.vectors import draw_vector, losses, shape_on
 

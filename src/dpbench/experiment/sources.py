@@ -18,7 +18,8 @@ from dpbench.algorithm import Algorithm
 from dpbench.beside import file_of
 from dpbench.errors import InvalidInput
 from dpbench.experiment.modules import Home, Library, Module
-from dpbench.experiment.reach import Address, Nodes, Reach, content_hash
+from dpbench.experiment.nodes import Address, Nodes
+from dpbench.experiment.reach import Reach, content_hash
 from dpbench.experiment.vectors import draw_vector, losses, noise_seed, shape_on
 from dpbench.privacy import RandomNoise
 
