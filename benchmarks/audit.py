@@ -10,9 +10,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from dpbench import algorithms
+from dpbench.audit import audit, audit_function
+from dpbench.audit.report import LAYERS
 from dpbench.gallery.audited import audit_catalogue
-from dpbench.testing import audit, audit_function
-from dpbench.testing.report import LAYERS
 
 ROOT = Path(__file__).resolve().parents[1]
 MUTANT_RUNS = 6000

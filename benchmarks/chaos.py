@@ -28,7 +28,7 @@ import time
 from dataclasses import dataclass
 
 from dpbench.algorithm import Algorithm
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,8 +22,8 @@ import numpy as np
 
 from dpbench import algorithms, datasets, generate
 from dpbench.domain import Domain
-from dpbench.experiment.seeds import seed_for
 from dpbench.loss import scaled_error
+from dpbench.run.seeds import seed_for
 from dpbench.workloads import Prefix, RandomRange
 
 OPTIONS = {

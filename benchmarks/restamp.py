@@ -19,15 +19,15 @@ from pathlib import Path
 import numpy as np
 
 from dpbench.domain import Domain
-from dpbench.experiment.bench import Bench
-from dpbench.experiment.plan import Plan
-from dpbench.experiment.sources import IDENTITY
 from dpbench.paper.changed import change_of
 from dpbench.paper.study import FILES, shipped_file
 from dpbench.repair.side_prices import PUBLIC, TASK
 from dpbench.results import Results
-from dpbench.task import RANGE_1D, RANGE_2D
-from dpbench.task_parts import AlgorithmPart
+from dpbench.run.bench import Bench
+from dpbench.run.code_hash.sources import IDENTITY
+from dpbench.run.plan import Plan
+from dpbench.task.parts import AlgorithmPart
+from dpbench.task.task import RANGE_1D, RANGE_2D
 
 FORM = ("algorithm", "variant")
 

@@ -14,12 +14,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from dpbench.experiment.plan import Plan
-from dpbench.experiment.processes import Processes
-from dpbench.experiment.run import Outcome, execute
-from dpbench.experiment.unit import Unit
+from dpbench.run.execution import Outcome, execute
+from dpbench.run.executors.processes import Processes
+from dpbench.run.plan import Plan
+from dpbench.run.units import Unit
 from dpbench.store import Row, Store
-from dpbench.task import RANGE_1D, RANGE_2D
+from dpbench.task.task import RANGE_1D, RANGE_2D
 
 CORE = ["Identity", "Privelet", "H", "Hb", "GreedyH", "Uniform"]
 SPEEDUP, SHARE, COST, MEMORY = 1.8, 0.9, 0.5, 2000

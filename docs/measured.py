@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from dpbench.interpreting import regret
+from dpbench.page.summary import summary_tables
 from dpbench.paper import Study
 from dpbench.paper.page import price_tables
 from dpbench.paper.reported import DOMAINS
 from dpbench.paper.study import Part
-from dpbench.report.summary import summary_tables
 
 
 def places(study: Study) -> Mapping[str, str]:
@@ -30,7 +30,8 @@ def _competitive_at(part: Part, dimensions: int, domain: str) -> str:
         counts = {(name, scale): str(number) for (name, scale), number in table.wins.items() if number}
         names = [name for name in table.algorithms if any((name, scale) in counts for scale in table.scales)]
         title = (
-            f"Private forms, {table.title}: on how many of {len(table.datasets)} datasets an algorithm is competitive"
+            f"Private forms, {table.title}: on how many of {len(table.datasets)} datasets an algorithm is competitive "
+            f"({table.family})"
         )
         lines += [title, "", *_by_scale(names, table.scales, counts), ""]
     return "\n".join(lines)

@@ -16,8 +16,8 @@ from dpbench import algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.cli import build_parser
 from dpbench.gallery.algorithm_cards import algorithm_cards
+from dpbench.page.cards import AlgorithmCard
 from dpbench.paper import Study
-from dpbench.report.cards import AlgorithmCard
 
 NOT_EDITED = "Written by docs/pages.py before each build; do not edit."
 

@@ -11,7 +11,7 @@ def test_import_contracts_are_kept(request):
     assert lint_imports(config_filename=str(request.config.rootpath / "pyproject.toml"), no_cache=True) == 0
 
 
-@pytest.mark.parametrize("module", ["numba", "scipy", "pandas", "rich", "pooch", "numpy"])
+@pytest.mark.parametrize("module", ["numba", "scipy", "pandas", "rich", "platformdirs", "shtab", "numpy"])
 def test_help_imports_nothing_heavy(module):
     """dpbench --help answers without loading the packages that make it slow."""
     code = (

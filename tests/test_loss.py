@@ -6,13 +6,25 @@ import numpy as np
 import pytest
 
 from dpbench.errors import InvalidDomain, InvalidInput, InvalidWorkload, UnknownName
-from dpbench.loss import LOSSES, population_error, scaled_error
+from dpbench.loss import (
+    L1,
+    L2,
+    LOSSES,
+    Answers,
+    Linf,
+    Loss,
+    Relative,
+    get,
+    label_of,
+    population_error,
+    scaled_error,
+)
 from dpbench.workloads import AllRange, Identity, Prefix, RandomRange
 from reference import ranges as reference
 
 
 @pytest.mark.parametrize("workload", [Prefix(9), RandomRange((4, 5), 30), AllRange((3, 4)), Identity(6)], ids=repr)
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", ["L2", "L1", "Linf"])
 def test_the_error_is_the_norm_over_scale_times_queries(workload, loss):
     """Literally the paper's definition, for every loss."""
     rng = np.random.default_rng(0)
@@ -96,3 +108,114 @@ def test_a_distribution_of_ranges_has_no_norm():
     """It says to draw a list."""
     with pytest.raises(InvalidWorkload, match="queries=2000"):
         scaled_error(RandomRange(2, queries=None), [1, 2], [1, 2])
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_public_function_and_the_runner_have_one_loss(loss):
+    """``scaled_error`` gives, in blocks or not, what a loss says of all answers at once."""
+    rng = np.random.default_rng(1)
+    workload = RandomRange((6, 7), 40)
+    x = rng.integers(0, 9, size=(6, 7))
+    estimate = x + rng.laplace(size=(5, 6, 7))
+    answers = Answers(workload, x, workload.answer(estimate - x), float(x.sum()))
+    assert scaled_error(workload, x, estimate, loss).tolist() == get(loss).errors(answers).tolist()
+    assert scaled_error(workload, x, estimate[2], loss) == get(loss).errors(answers)[2]
+
+
+def test_every_range_of_a_large_domain_needs_no_list():
+    """50 million ranges have a norm; a loss that looks at each of them says that they are too many."""
+    workload, x = AllRange(10_000), np.ones(10_000, dtype=np.int64)
+    assert scaled_error(workload, x, x + 1, "Linf") == pytest.approx(1 / workload.queries)
+    with pytest.raises(InvalidWorkload, match="at most 5000000 are listed"):
+        scaled_error(workload, x, x + 1, "relative")
+
+
+class TestRelative:
+    """|error| / max(|true answer|, floor * scale), averaged over queries."""
+
+    def test_a_worked_example(self):
+        """Prefixes of (4, 6) are 4 and 10, their errors 3 and 4; a floor of half the records makes 4 count as 5."""
+        assert scaled_error(Prefix(2), [4, 6], [7, 7], "relative") == pytest.approx((3 / 4 + 4 / 10) / 2)
+        assert scaled_error(Prefix(2), [4, 6], [7, 7], Relative(floor=0.5)) == pytest.approx((3 / 5 + 4 / 10) / 2)
+
+    def test_an_empty_query_has_the_floor_for_an_answer(self):
+        """With 1000 records the usual floor is one record."""
+        assert scaled_error(Identity(2), [0, 1000], [3, 1000], "relative") == pytest.approx((3 / 1 + 0) / 2)
+
+    def test_with_all_records_for_a_floor_it_is_l1(self):
+        """No true answer exceeds the scale."""
+        rng = np.random.default_rng(2)
+        x = rng.integers(0, 50, size=20)
+        estimate = x + rng.laplace(size=(3, 20))
+        np.testing.assert_allclose(
+            scaled_error(Prefix(20), x, estimate, Relative(floor=1)), scaled_error(Prefix(20), x, estimate, "L1")
+        )
+
+    def test_it_is_free_of_the_scale(self):
+        """Ten times the data with ten times the error is the same error."""
+        rng = np.random.default_rng(3)
+        x, noise = rng.integers(0, 50, size=20), rng.integers(-9, 9, size=(3, 20))
+        once, tenfold = (scaled_error(Prefix(20), k * x, k * (x + noise), "relative") for k in (1, 10))
+        np.testing.assert_allclose(once, tenfold)
+
+    @pytest.mark.parametrize("floor", [0, -1, 1.5, float("nan"), True, "low", None])
+    def test_the_floor_is_a_share(self, floor):
+        """Above 0 and at most 1."""
+        with pytest.raises(InvalidInput, match="floor of the relative loss"):
+            Relative(floor=floor)
+
+
+class TestNames:
+    """A loss in words."""
+
+    @pytest.mark.parametrize(
+        ("given", "loss", "label"),
+        [
+            ("L1", L1(), "L1"),
+            ({"name": "Linf"}, Linf(), "Linf"),
+            (L2(), L2(), "L2"),
+            ("relative", Relative(), "relative"),
+            ("relative:floor=0.001", Relative(), "relative"),
+            ("relative:floor=1e-2", Relative(floor=0.01), "relative:floor=0.01"),
+            ({"name": "relative", "floor": 1}, Relative(floor=1.0), "relative:floor=1.0"),
+        ],
+    )
+    def test_a_loss_is_found_by_name_and_parameters(self, given, loss, label):
+        """In text, in a mapping, or as it is; its label is read back as the same loss."""
+        assert get(given) == loss
+        assert get(given).label == label_of(given) == label
+        assert get(label) == loss
+
+    @pytest.mark.parametrize(
+        ("given", "says"),
+        [
+            ("L3", "did you mean L2, L1"),
+            ({"floor": 1}, "no loss named 'None'"),
+            (7, "no loss named '7'"),
+            ("relative:", "write for example relative:floor=0.01"),
+            ("relative:floor=0.1,floor=0.2", "write for example relative:floor=0.01"),
+            ("relative:name=L1", "write for example relative:floor=0.01"),
+            ("relative:flor=0.1", "parameter of the loss relative named 'flor'; did you mean floor"),
+            ("L1:floor=0.1", "there are none"),
+            ("relative:floor=[1]", "give a number or a word"),
+            ({"name": "relative", "floor": [1]}, "give a number or a word"),
+        ],
+    )
+    def test_a_mistake_is_told_in_one_line(self, given, says):
+        """With the nearest name where there is one."""
+        with pytest.raises(InvalidInput, match=says) as refusal:
+            get(given)
+        assert "\n" not in str(refusal.value)
+
+    def test_a_label_needs_no_code(self):
+        """Stored errors of a loss that is not defined here keep their label."""
+        assert label_of("cubed:power=3") == "cubed:power=3"
+        with pytest.raises(UnknownName):
+            label_of({"name": "cubed"})
+
+    @pytest.mark.parametrize("name", ["", "a:b", "a=b", "a,b", "L2", "a\n"])
+    def test_a_name_is_ones_own_and_can_be_written(self, name):
+        """Two losses of one name would be one column of a store."""
+        with pytest.raises(InvalidInput, match="rename one|give a name"):
+            type("Other", (Loss,), {"name": name})
+        assert LOSSES["L2"] is L2

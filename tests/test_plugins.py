@@ -8,14 +8,14 @@ import pytest
 from chaos.small import canonical, plan_file, study
 from dpbench.cli import main
 from dpbench.errors import InvalidInput, UnknownName
-from dpbench.experiment.run import Serial, agenda, execute
 from dpbench.plugins import load_class, load_class_or_function
+from dpbench.run.execution import Serial, agenda, execute
 from dpbench.store import Store
 
 MINE = '''\
 from dataclasses import dataclass
 import dpbench as dpb
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 import helper
 
 
@@ -58,7 +58,7 @@ def estimate(kind):
 
     from dpbench.workloads import Prefix
 
-    return kind().run(np.full(8, 1000), Prefix(8), epsilon=10**6).round().max()
+    return kind().run(np.full(8, 1000), Prefix(8), epsilon=10**6, seed=0).round().max()
 
 
 def test_each_folder_has_its_own(tmp_path):
@@ -142,7 +142,7 @@ def test_a_file_that_changes_while_it_is_run_fails(mine, tmp_path):
 def test_dask(mine, tmp_path):
     """On workers of a cluster on this machine; an algorithm with a table of its own too."""
     pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
-    from dpbench.experiment.dask_cluster import run_portion
+    from dpbench.run.executors.dask_cluster import run_portion
 
     plan = study([mine, "MWEM*"], scales=[100], samples=1)
     store = Store("s", create=True)

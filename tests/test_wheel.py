@@ -17,7 +17,7 @@ def test_the_wheel_holds_every_file_of_the_package(tmp_path):
     files = {path.relative_to(source).as_posix() for path in (source / "dpbench").rglob("*") if path.is_file()}
     assert inside == {name for name in files if "__pycache__" not in name}
     assert {
-        "dpbench/report/browser/main.js",
+        "dpbench/page/browser/main.js",
         "dpbench/repair/trained/mwem.json",
         "dpbench/datasets/catalogue.toml",
         "dpbench/paper/data/published.parquet",

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
         errors,
         interpreting,
         loss,
+        page,
         privacy,
-        report,
         results,
         testing,
         workloads,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpbench.algorithm import Algorithm
     from dpbench.domain import Domain
     from dpbench.generator import generate
-    from dpbench.task import RANGE_1D, RANGE_2D, Task
+    from dpbench.task.task import RANGE_1D, RANGE_2D, Task
 
 __version__ = "0.1.0"
 
@@ -35,8 +35,8 @@ _MODULES = (
     "errors",
     "interpreting",
     "loss",
+    "page",
     "privacy",
-    "report",
     "results",
     "testing",
     "workloads",
@@ -63,8 +63,8 @@ __all__ = [
     "generate",
     "interpreting",
     "loss",
+    "page",
     "privacy",
-    "report",
     "results",
     "testing",
     "workloads",

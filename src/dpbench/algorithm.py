@@ -17,8 +17,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpbench.domain import Domain, DomainLike
 from dpbench.errors import AlgorithmFailed, InvalidDomain, InvalidInput, UnknownName, Unsupported
-from dpbench.postprocess import apply_steps
-from dpbench.privacy import Ledger, NoiseSource, PrivateData, RandomNoise, seed_sequence, split
+from dpbench.mathematics.postprocess import apply_steps
+from dpbench.privacy import (
+    Ledger,
+    NoiseSource,
+    Notion,
+    PrivateData,
+    RandomNoise,
+    Strategy,
+    read_budget,
+    seed_sequence,
+    split,
+)
 from dpbench.privacy.noise import Seed
 from dpbench.privacy.transcript import Channel
 from dpbench.workloads import Workload
@@ -38,18 +48,18 @@ def by_variant(*, private: Any, published: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Release:
+class Outcome:
     """What a run gives out, and what it cost."""
 
     estimate: Floats
     """``(trials, *domain)``."""
     ledger: Ledger
-    """Every charge against epsilon."""
+    """Every charge against the budget."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Where epsilon goes, found without any data."""
+    """Where the budget goes, found without any data."""
 
     algorithm: Algorithm
     domain: Domain
@@ -81,16 +91,28 @@ class Algorithm:
     side_information: ClassVar[tuple[str, ...]] = ()
     """What it has to be told about the data; ("scale",) or nothing."""
     scale_share: ClassVar[Fraction] = Fraction(1, 20)
-    """Share of epsilon that buys the scale where it is not public (the paper's rho_total)."""
+    """Share of the budget that is spent on the scale where it is not public (the paper's rho_total)."""
     free: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     """Free parameters, each with the values that training tries, the simplest first."""
     monotone: ClassVar[bool] = False
     """Whether the one free parameter can only grow with the signal."""
     not_private: ClassVar[str] = ""
     """Why the published form is not private; empty where it is."""
+    notions: ClassVar[tuple[str, ...]] = ("pure",)
+    """Notions of privacy that it can be run under: "pure", "zCDP"."""
+    one_measurement: ClassVar[bool] = False
+    """Whether its only private call is one ``data.measure``: then the exact Gaussian formula meets (epsilon, delta)."""
 
     variant: Variant = "private"
-    """private: epsilon-differentially private; published: as the authors' code behaves."""
+    """private: differentially private; published: as the authors' code behaves."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for method in ("run", "outcome"):
+            if method in vars(cls):
+                raise InvalidInput(
+                    f"{cls.__name__} overrides {method}, which opens the counts and closes the ledger; write estimate"
+                )
 
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:
@@ -129,9 +151,9 @@ class Algorithm:
         """Whether this form is epsilon-differentially private for adding or removing one record."""
         return self.variant == "private" or not self.not_private
 
-    def expected_error(self, workload: Workload, epsilon: float) -> float:
-        """Expected squared error per query: the average over the queries of the workload."""
-        del workload, epsilon
+    def measurement(self, workload: Workload) -> tuple[Strategy, float]:
+        """What a data-independent algorithm measures, and its squared error per query for noise of variance 1."""
+        del workload
         raise Unsupported(f"{self.name} depends on the data, so its expected error is not known without them; run it")
 
     # --- what a user calls ------------------------------------------------------------------------
@@ -140,44 +162,53 @@ class Algorithm:
         self,
         x: ArrayLike,
         workload: Workload,
-        epsilon: object,
+        epsilon: object = None,
         trials: int = 1,
-        seed: Seed = 0,
+        seed: Seed = None,
         *,
+        delta: object = None,
+        rho: object = None,
         side_information: SideInformation | None = None,
         postprocess: Sequence[str] = (),
         neighbours: str = ADD_OR_REMOVE,
     ) -> Floats:
         """Estimated counts ``(trials, *x.shape)``, each trial one independent run.
 
-        ``side_information`` says where a declared scale comes from: "estimated" buys it, "public" takes it for
-        free, as the paper did; the default is the first for private and the second for published forms.
-        ``postprocess`` names steps that cost no budget: "non-negative", "integral".
+        ``epsilon`` alone is pure differential privacy; with ``delta``, or with ``rho`` in place of both, noise is
+        Gaussian and accounted in zCDP. Without a ``seed`` the noise is fresh. ``side_information`` says where a
+        declared scale comes from: "estimated" spends part of the budget on it, "public" takes it for free, as the paper
+        did; the default is the first for private and the second for published forms. ``postprocess`` names steps that
+        cost no budget: "non-negative", "integral".
         """
         check_neighbours(neighbours)
-        estimate = self.release(x, workload, epsilon, trials, seed, side_information=side_information).estimate
+        estimate = self.outcome(
+            x, workload, epsilon, trials, seed, delta=delta, rho=rho, side_information=side_information
+        ).estimate
         return apply_steps(estimate, postprocess)
 
-    def release(
+    def outcome(
         self,
         x: ArrayLike,
         workload: Workload,
-        epsilon: object,
+        epsilon: object = None,
         trials: int = 1,
-        seed: Seed = 0,
+        seed: Seed = None,
         *,
+        delta: object = None,
+        rho: object = None,
         side_information: SideInformation | None = None,
         scale_share: Fraction | None = None,
         noise: NoiseSource | None = None,
         channel: Channel | None = None,
-    ) -> Release:
+    ) -> Outcome:
         """Run, and return the ledger beside the estimate.
 
-        ``scale_share`` replaces the share of epsilon that buys a declared scale. ``noise`` and ``channel`` exchange the
-        source of noise and record or force what is drawn; they are for tests and audits.
+        ``scale_share`` replaces the share of the budget that is spent on a declared scale. ``noise`` and ``channel``
+        exchange the source of noise and record or force what is drawn; they are for tests and audits.
         """
         if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
             raise InvalidInput(f"trials is {trials!r}; give a whole number of at least 1")
+        notion = self.notion(epsilon, delta, rho)
         if noise is None:
             noise = RandomNoise.seeded(seed_sequence(seed), int(trials))
         source = side_information or ("estimated" if self.variant == "private" else "public")
@@ -185,7 +216,7 @@ class Algorithm:
             raise UnknownName.among("source of side information", source, SIDE_INFORMATION)
         data = PrivateData.open(
             x,
-            epsilon,
+            notion,
             noise,
             channel=channel,
             declared=self.side_information,
@@ -196,20 +227,46 @@ class Algorithm:
             if source == "public":
                 data.publish_scale()
             else:
-                data.buy_scale(split(data.epsilon, self.scale_share if scale_share is None else scale_share)[0])
+                data.buy_scale(split(data.budget, self.scale_share if scale_share is None else scale_share)[0])
         estimate = self.estimate(data, workload)
         self._check_estimate(estimate, data)
         data.ledger.close()
-        return Release(estimate, data.ledger)
+        return Outcome(estimate, data.ledger)
+
+    def notion(self, epsilon: object = None, delta: object = None, rho: object = None) -> Notion:
+        """The budget that a user names, in the notion that it belongs to, if the algorithm has that."""
+        budget = read_budget(epsilon, delta, rho, one_measurement=self.one_measurement)
+        if self.variant == "published" and budget.name != "pure":
+            raise Unsupported(
+                f"the published form of {self.name} has pure differential privacy alone; give epsilon only"
+            )
+        if budget.name not in self.notions:
+            raise Unsupported(f"{self.name} is for {', '.join(self.notions)} differential privacy, not {budget.name}")
+        return budget
 
     def explain(
-        self, domain: DomainLike, workload: Workload, epsilon: object, *, neighbours: str = ADD_OR_REMOVE
+        self,
+        domain: DomainLike,
+        workload: Workload,
+        epsilon: object = None,
+        *,
+        delta: object = None,
+        rho: object = None,
+        neighbours: str = ADD_OR_REMOVE,
     ) -> Explanation:
-        """Where epsilon goes, without any data: the ledger of a run on an empty histogram."""
+        """Where the budget goes, without any data: the ledger of a run on an empty histogram."""
         check_neighbours(neighbours)
         cells = Domain.of(domain)
-        release = self.release(np.zeros(cells.shape, dtype=np.int64), workload, epsilon)
-        return Explanation(self, cells, release.ledger)
+        empty = np.zeros(cells.shape, dtype=np.int64)
+        return Explanation(self, cells, self.outcome(empty, workload, epsilon, seed=0, delta=delta, rho=rho).ledger)
+
+    def expected_error(
+        self, workload: Workload, epsilon: object = None, *, delta: object = None, rho: object = None
+    ) -> float:
+        """Expected squared error per query, the average over the queries of the workload; nothing is run."""
+        notion = self.notion(epsilon, delta, rho)
+        strategy, unit_error = self.measurement(workload)
+        return notion.noise_variance(strategy) * unit_error
 
     def check_domain(self, domain: Domain, workload: Workload) -> None:
         """Insist that the algorithm supports the domain and that the workload is over it."""

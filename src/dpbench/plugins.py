@@ -7,8 +7,8 @@ from types import FunctionType, ModuleType
 
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm
-from dpbench.beside import load_file
 from dpbench.errors import InvalidInput, UnknownName
+from dpbench.sibling_modules import load_file
 
 
 def is_file_reference(name: str) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from dpbench import algorithms
 from dpbench.algorithms.hb import branching_factor
 from dpbench.domain import Domain
-from dpbench.linear.tree import complete_tree
+from dpbench.mathematics.tree import complete_tree
 from dpbench.privacy import Recording
 from dpbench.workloads import AllRange, Prefix, RandomRange
 from reference import tree as reference
@@ -25,7 +25,7 @@ TABLE_2D = [(32, 6, 2, 36), (64, 8, 2, 64), (128, 12, 2, 144), (256, 7, 3, 343)]
 def asked(algorithm, shape):
     """The one question that a run asks."""
     recording = Recording()
-    algorithm.release(np.zeros(shape, dtype=int), RandomRange(shape, queries=1), 0.5, channel=recording)
+    algorithm.outcome(np.zeros(shape, dtype=int), RandomRange(shape, queries=1), 0.5, channel=recording, seed=0)
     ((question, _),) = recording.exchanges
     return question
 

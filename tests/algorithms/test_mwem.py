@@ -9,9 +9,9 @@ import pytest
 
 from dpbench import algorithms
 from dpbench.algorithms import mwem
+from dpbench.audit import check_algorithm
 from dpbench.errors import CheckFailed, InvalidInput, InvalidWorkload, Unsupported
 from dpbench.privacy import NoNoise, Recording
-from dpbench.testing import check_algorithm
 from dpbench.workloads import AllRange, Identity, Prefix, RandomRange, Ranges
 from reference import mwem as dense
 
@@ -31,7 +31,7 @@ WORKLOADS = [
 def recorded(algorithm, x, workload, epsilon, trials=1, seed=0, **options):
     """A run and what it was told: the scale, the chosen queries and the noisy box totals, by trial."""
     recording = Recording()
-    release = algorithm.release(x, workload, epsilon, trials, seed, channel=recording, **options)
+    release = algorithm.outcome(x, workload, epsilon, trials, seed, channel=recording, **options)
     exchanges = recording.exchanges
     bought = exchanges[0][0].why.startswith("scale")
     scale = np.maximum(exchanges[0][1], 1 / float(epsilon)) if bought else np.full(trials, float(np.sum(x)))
@@ -95,7 +95,7 @@ class TestSelection:
         """Argmax of |W x - W xhat| against the uniform start."""
         x = np.array([0, 0, 50, 0, 0, 0])
         recording = Recording()
-        MWEM.release(x, Identity(6), 1, noise=NoNoise(1), channel=recording, side_information="public")
+        MWEM.outcome(x, Identity(6), 1, noise=NoNoise(1), channel=recording, side_information="public")
         assert recording.exchanges[0][1].tolist() == [2]
 
     def test_the_largest_weight_is_the_sensitivity(self):
@@ -134,10 +134,10 @@ class TestBudget:
     def test_batches_and_single_trials_agree(self, monkeypatch):
         """Where the scores of all trials would be too many, trials are run one by one, with the same draws."""
         x, workload = np.arange(30), RandomRange(30, 20)
-        together = MWEM.run(x, workload, 0.5, trials=3)
+        together = MWEM.run(x, workload, 0.5, trials=3, seed=0)
         monkeypatch.setattr(mwem, "LARGEST_BATCH", 20)
-        np.testing.assert_array_equal(MWEM.run(x, workload, 0.5, trials=3), together)
-        released = MWEM.release(x, workload, 0.5, trials=3).ledger
+        np.testing.assert_array_equal(MWEM.run(x, workload, 0.5, trials=3, seed=0), together)
+        released = MWEM.outcome(x, workload, 0.5, trials=3, seed=0).ledger
         assert released.charges[-1].kind == "trials"
 
 
@@ -150,7 +150,9 @@ class TestEdges:
     def test_no_records_and_a_public_scale_give_zeros(self):
         """Where the authors' code divides by zero."""
         published = algorithms.get("MWEM", variant="published")
-        np.testing.assert_array_equal(published.run(np.zeros(9, dtype=int), Prefix(9), 0.1, 3), np.zeros((3, 9)))
+        np.testing.assert_array_equal(
+            published.run(np.zeros(9, dtype=int), Prefix(9), 0.1, 3, seed=0), np.zeros((3, 9))
+        )
 
     @pytest.mark.parametrize("side_information", ["estimated", "public"])
     @pytest.mark.parametrize("epsilon", [1e-6, 1e6])
@@ -164,7 +166,7 @@ class TestEdges:
     def test_it_is_biased_for_ever(self):
         """The paper's example: the Identity workload, x_i = i, fewer rounds than cells."""
         x = np.arange(40)
-        estimate = algorithms.get("MWEM", rounds=20).run(x, Identity(40), 1e9, trials=2)
+        estimate = algorithms.get("MWEM", rounds=20).run(x, Identity(40), 1e9, trials=2, seed=0)
         assert (np.abs(estimate - x).max(axis=1) > 1).all()
         assert not MWEM.consistent
 
@@ -172,14 +174,14 @@ class TestEdges:
         """T = q = n without noise to speak of."""
         x = np.array([3, 9, 1, 4, 7, 2])
         algorithm = algorithms.get("MWEM", rounds=6, replays=3000)
-        np.testing.assert_allclose(algorithm.run(x, Prefix(6), 1e9)[0], x, rtol=1e-5)
+        np.testing.assert_allclose(algorithm.run(x, Prefix(6), 1e9, seed=0)[0], x, rtol=1e-5)
 
     def test_heavy_weights_do_not_make_the_updates_overshoot(self):
         """A workload times 10 is measured as badly and learned as well."""
         ranges = RandomRange(20, 15).ranges()
         heavy = Ranges(20, ranges.lower, ranges.upper, np.full(15, 10.0))
         x = np.arange(20)
-        np.testing.assert_allclose(MWEM.run(x, heavy, 0.5, 3), MWEM.run(x, ranges, 0.5, 3), rtol=1e-9)
+        np.testing.assert_allclose(MWEM.run(x, heavy, 0.5, 3, seed=0), MWEM.run(x, ranges, 0.5, 3, seed=0), rtol=1e-9)
 
 
 class TestPublished:
@@ -188,9 +190,9 @@ class TestPublished:
     def test_it_is_told_the_scale(self):
         """And differs in nothing else, draw for draw."""
         x = np.arange(30)
-        found = self.published.run(x, Prefix(30), 0.1, 3)
+        found = self.published.run(x, Prefix(30), 0.1, 3, seed=0)
         np.testing.assert_allclose(found.sum(axis=1), x.sum(), rtol=1e-9)
-        np.testing.assert_array_equal(found, MWEM.run(x, Prefix(30), 0.1, 3, side_information="public"))
+        np.testing.assert_array_equal(found, MWEM.run(x, Prefix(30), 0.1, 3, side_information="public", seed=0))
 
     def test_it_is_not_private(self):
         """The check says why."""
@@ -203,12 +205,12 @@ class TestRefusals:
     def test_a_distribution_has_no_list(self):
         """Nothing can be selected from it."""
         with pytest.raises(Unsupported, match="selects from a list of queries and RandomRange.* is a distribution"):
-            MWEM.run(np.arange(9), RandomRange(9, queries=None), 1)
+            MWEM.run(np.arange(9), RandomRange(9, queries=None), 1, seed=0)
 
     def test_too_long_a_list(self):
         """All ranges of a large domain are never listed."""
         with pytest.raises(InvalidWorkload, match="at most 5000000 are listed"):
-            MWEM.run(np.arange(4096), AllRange(4096), 1)
+            MWEM.run(np.arange(4096), AllRange(4096), 1, seed=0)
 
     @pytest.mark.parametrize(
         ("bad", "words"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpbench import algorithms
-from dpbench.inference.tree import complete_tree_variance
+from dpbench.mathematics.least_squares import complete_tree_variance
 from dpbench.workloads import AllRange, Prefix, RandomRange
 from reference.sampling import standard_errors
 

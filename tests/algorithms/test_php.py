@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from dpbench import algorithms
+from dpbench.audit import check_algorithm
 from dpbench.errors import CheckFailed, InvalidInput, Unsupported
-from dpbench.kernels.bisection import bisections, deviation, published_bisection
-from dpbench.linear.deviation import Bisections, BisectionTrace, SortedLine
+from dpbench.mathematics.deviation import Bisections, BisectionTrace, SortedLine
+from dpbench.mathematics.kernels.bisection import bisections, deviation, published_bisection
 from dpbench.privacy import NoNoise, PrivateData, RandomNoise
-from dpbench.testing import check_algorithm
 from dpbench.workloads import Prefix, RandomRange
 from reference import php as reference
 
@@ -107,7 +107,7 @@ class TestSelections:
 
 
 class TestSearch:
-    @pytest.mark.parametrize("counts", [c for c in lines() if 1 < len(c) <= 40], ids=lambda c: f"n{len(c)}")
+    @pytest.mark.parametrize("counts", [c for c in lines() if 1 < len(c) <= 40 and c.max() < 2**45])
     @pytest.mark.parametrize("largest", [3, 2000])
     def test_order_is_first_come_first_served(self, counts, largest):
         """Depth by depth gives the decisions of a queue, in its order, and stops where it stops."""
@@ -141,7 +141,7 @@ class TestSearch:
         """On counts that halve from cell to cell, four depths cannot part all cells, whatever the budget."""
         decisions = reference.search(POWERS, Fraction(0), 4, 2000)
         clusters = 1 + sum(cut > 0 for *_, cut in decisions)
-        estimate = PHP.run(POWERS, Prefix(16), 10**9, trials=20)
+        estimate = PHP.run(POWERS, Prefix(16), 10**9, trials=20, seed=0)
         assert clusters < 16
         assert all(len(np.unique(row.round(3))) <= clusters for row in estimate)
         assert np.abs(estimate - POWERS).max() > 1
@@ -152,7 +152,7 @@ class TestBudget:
     def test_depths_that_are_not_reached_leave_their_budget_to_the_counts(self):
         """Search, selection and totals spend epsilon exactly; unused depths are in the totals."""
         early = 0
-        for region in PHP.release(np.arange(16), Prefix(16), 1, trials=40).ledger.charges[0].regions:
+        for region in PHP.outcome(np.arange(16), Prefix(16), 1, trials=40, seed=0).ledger.charges[0].regions:
             *cuts, selection, totals = region.charges
             assert all(charge.amount == Fraction(1, 16) and charge.sensitivity == 2 for charge in cuts)
             assert (selection.amount, selection.sensitivity) == (Fraction(1, 4), 2)
@@ -162,7 +162,7 @@ class TestBudget:
 
     def test_output_is_constant_on_few_clusters_and_not_negative(self):
         """Cells of a cluster share its mean, negative means become 0."""
-        estimate = PHP.run(np.zeros(64, dtype=int), Prefix(64), 0.1, trials=30)
+        estimate = PHP.run(np.zeros(64, dtype=int), Prefix(64), 0.1, trials=30, seed=0)
         assert (estimate >= 0).all()
         assert (estimate == 0).any()
         assert (estimate > 0).any()
@@ -170,7 +170,7 @@ class TestBudget:
 
     def test_one_cell(self):
         """Nothing can be cut: all of epsilon measures the count."""
-        release = PHP.release([50], Prefix(1), 1, trials=3)
+        release = PHP.outcome([50], Prefix(1), 1, trials=3, seed=0)
         assert [charge.amount for charge in release.ledger.charges[0].regions[0].charges] == [1]
         assert (np.abs(release.estimate - 50) < 20).all()
 
@@ -190,14 +190,14 @@ class TestPublished:
 
     def test_closed_clusters_are_cut_without_limit(self):
         """The detector: on counts that halve, the authors' code reaches 15 clusters where four depths allow 9."""
-        estimate = PUBLISHED.run(POWERS, Prefix(16), 10**9, trials=5)
+        estimate = PUBLISHED.run(POWERS, Prefix(16), 10**9, trials=5, seed=0)
         assert [len(np.unique(row)) for row in estimate] == [15] * 5
 
     def test_not_private_and_says_why(self):
         """The check names the cause, and the ledger is marked and closes."""
         with pytest.raises(CheckFailed, match="closed clusters beyond the depth"):
             check_algorithm(PUBLISHED)
-        ledger = PUBLISHED.release(np.arange(20), Prefix(20), 0.3, trials=2).ledger
+        ledger = PUBLISHED.outcome(np.arange(20), Prefix(20), 0.3, trials=2, seed=0).ledger
         assert ledger.spent == Fraction(3, 10)
         assert not ledger.private
 
@@ -214,4 +214,4 @@ class TestRefusals:
     def test_one_axis_only(self):
         """Two axes are refused."""
         with pytest.raises(Unsupported, match="1-D"):
-            PHP.run(np.ones((4, 4)), RandomRange((4, 4), queries=2), 1)
+            PHP.run(np.ones((4, 4)), RandomRange((4, 4), queries=2), 1, seed=0)

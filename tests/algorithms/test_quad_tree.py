@@ -7,13 +7,13 @@ import pytest
 
 from dpbench import algorithms
 from dpbench.algorithms.quad_tree import level_weights
+from dpbench.audit import check_algorithm
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, UnknownName, Unsupported
-from dpbench.inference.raw_precision import RawPrecision
-from dpbench.inference.tree import TreeLeastSquares
-from dpbench.linear.tree import complete_tree, complete_tree_of_blocks
+from dpbench.mathematics.authors_tree import RawPrecision
+from dpbench.mathematics.least_squares import TreeLeastSquares
+from dpbench.mathematics.tree import complete_tree, complete_tree_of_blocks
 from dpbench.privacy import NoNoise, Recording
-from dpbench.testing import check_algorithm
 from dpbench.workloads import AllRange, Identity, RandomRange
 from reference import quad_tree as reference
 from reference import tree as dense
@@ -36,7 +36,7 @@ TABLE = {
 def asked(algorithm, shape):
     """The one question that a run asks."""
     recording = Recording()
-    algorithm.release(np.zeros(shape, dtype=int), RandomRange(shape, queries=1), 0.5, channel=recording)
+    algorithm.outcome(np.zeros(shape, dtype=int), RandomRange(shape, queries=1), 0.5, channel=recording, seed=0)
     ((question, _),) = recording.exchanges
     return question
 
@@ -113,7 +113,7 @@ class TestBudget:
     def test_one_cell_gets_noise_of_one_over_epsilon(self):
         """A single node."""
         assert asked(QUADTREE, (1, 1)).sensitivity == 1
-        assert asked(QUADTREE, (1, 1)).noise == 2
+        assert asked(QUADTREE, (1, 1)).level == 2
         assert QUADTREE.expected_error(AllRange((1, 1)), 1) == pytest.approx(2)
 
 
@@ -168,7 +168,7 @@ class TestLimitedHeight:
         """Over those of their cells that are in the domain."""
         x = np.random.default_rng(3).integers(0, 50, size=shape)
         quadtree = algorithms.get("QuadTree", height=height)
-        estimate = quadtree.release(x, Identity(shape), 1, noise=NoNoise(1)).estimate[0]
+        estimate = quadtree.outcome(x, Identity(shape), 1, noise=NoNoise(1)).estimate[0]
         np.testing.assert_allclose(estimate, block_average(x, self.blocks(shape, height)), atol=1e-9)
 
     @pytest.mark.parametrize("shape", [(8, 8), (6, 7)])
@@ -193,7 +193,7 @@ class TestLimitedHeight:
     def test_a_long_thin_domain(self):
         """A strip of 1100 cells has blocks of two, and the sum of all is an unbiased total."""
         x = np.arange(1100).reshape(1, 1100)
-        estimate = QUADTREE.run(x, RandomRange((1, 1100), queries=5), 1e6)[0, 0]
+        estimate = QUADTREE.run(x, RandomRange((1, 1100), queries=5), 1e6, seed=0)[0, 0]
         np.testing.assert_allclose(estimate[0::2], estimate[1::2])
         np.testing.assert_allclose(estimate[0::2], (x[0, 0::2] + x[0, 1::2]) / 2, atol=1e-3)
 
@@ -230,4 +230,4 @@ def test_bad_parameters_are_quoted(parameters, error, message):
 def test_other_dimensions_are_refused():
     """Two axes only."""
     with pytest.raises(Unsupported, match="2-D"):
-        QUADTREE.run(np.arange(4), AllRange(4), 1)
+        QUADTREE.run(np.arange(4), AllRange(4), 1, seed=0)

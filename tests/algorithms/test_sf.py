@@ -10,13 +10,13 @@ import pytest
 
 from dpbench import algorithms
 from dpbench.algorithms.sf import _starts_beyond_length
+from dpbench.audit import check_algorithm
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed, InvalidInput, UnknownName, Unsupported
-from dpbench.inference.tree import TreeLeastSquares
-from dpbench.linear.bins import binned_tree
-from dpbench.linear.structure import BoundaryScore, Structure
+from dpbench.mathematics.bins import binned_tree
+from dpbench.mathematics.least_squares import TreeLeastSquares
+from dpbench.mathematics.structure import BoundaryScore, Structure
 from dpbench.privacy import PrivateData, RandomNoise
-from dpbench.testing import check_algorithm
 from dpbench.workloads import Prefix, RandomRange
 from reference import sf as reference
 from reference import tree as reference_tree
@@ -126,7 +126,7 @@ class TestBoundaries:
 
     def test_published_form_spends_less_on_each(self):
         """The authors divide by bins, not bins - 1, and by 2 F + 1; the rest is forfeited."""
-        ledger = PUBLISHED.release(np.arange(24), Prefix(24), 1).ledger.charges[-1].regions[0]
+        ledger = PUBLISHED.outcome(np.arange(24), Prefix(24), 1, seed=0).ledger.charges[-1].regions[0]
         choices = [charge for charge in ledger.charges if charge.kind == "choose"]
         assert {charge.amount for charge in choices} == {Fraction(1, 60)}
         assert ledger.forfeited == Fraction(1, 20) - len(choices) * Fraction(1, 60)
@@ -135,7 +135,7 @@ class TestBoundaries:
     def test_draws_that_are_not_needed_go_to_the_counts(self):
         """Structure has a twentieth in bins - 1 portions; what single cells leave unused measures the trees."""
         x, epsilon = np.arange(200), Fraction(1)
-        for region in SF.release(x, Prefix(200), epsilon, 20).ledger.charges[1].regions:
+        for region in SF.outcome(x, Prefix(200), epsilon, 20, seed=0).ledger.charges[1].regions:
             *choices, counts = region.charges
             portion = Fraction(19, 20) / 20 / 19
             assert all(charge.amount == portion for charge in choices)
@@ -163,7 +163,7 @@ class TestBoundaries:
     def test_single_bins_and_single_cells_draw_nothing(self):
         """Up to ten cells there is one bin, and with one cell a bin there are only cells: all is spent on counts."""
         for n, parameters in ((1, {}), (10, {}), (6, {"cells_per_bin": 1})):
-            ledger = algorithms.get("SF", **parameters).release(np.ones(n), Prefix(n), 1).ledger
+            ledger = algorithms.get("SF", **parameters).outcome(np.ones(n), Prefix(n), 1, seed=0).ledger
             assert [charge.kind for charge in ledger.charges[1].regions[0].charges] == ["laplace"]
 
 
@@ -195,14 +195,14 @@ class TestTrees:
     def test_estimates_have_no_bias(self):
         """1,000 trials on 24 cells, each cell within 4.5 standard errors, false alarm 24 * 7e-6."""
         x = np.random.default_rng(5).integers(0, 50, 24)
-        estimate = SF.run(x, Prefix(24), 1, trials=1000, side_information="public")
+        estimate = SF.run(x, Prefix(24), 1, trials=1000, side_information="public", seed=0)
         assert np.abs(standard_errors(estimate, x)).max() < 4.5
 
     def test_bin_means_without_the_trees(self):
         """hierarchy=False spreads each bin's total, exact at a large budget, and so is not consistent."""
         flat = algorithms.get("SF", hierarchy=False)
         x = np.arange(30)
-        for row in flat.run(x, Prefix(30), 10**9, trials=5):
+        for row in flat.run(x, Prefix(30), 10**9, trials=5, seed=0):
             assert len(np.unique(row)) <= 3
             assert row.sum() == pytest.approx(x.sum(), abs=1e-3)
         assert not flat.consistent
@@ -228,7 +228,7 @@ class TestPublished:
         x = np.full(40, 10)
         for inner_noise, expected in ((False, 72), (True, 113)):
             algorithm = algorithms.get("SF", variant="published", inner_noise=inner_noise)
-            totals = algorithm.run(x, Prefix(40), 1, trials=1000).sum(axis=1)
+            totals = algorithm.run(x, Prefix(40), 1, trials=1000, seed=0).sum(axis=1)
             assert totals.var() == pytest.approx(expected, rel=0.17)
 
     @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ class TestPublished:
         """The check names the inner nodes, and the ledger is marked."""
         with pytest.raises(CheckFailed, match="inner nodes of its trees are released without noise"):
             check_algorithm(PUBLISHED)
-        assert not PUBLISHED.release(np.arange(30), Prefix(30), 1).ledger.private
+        assert not PUBLISHED.outcome(np.arange(30), Prefix(30), 1, seed=0).ledger.private
 
     def test_exchangeable_in_the_private_form_only(self):
         """2 F scales with the counts, 2 F + 1 does not."""
@@ -273,4 +273,4 @@ class TestRefusals:
     def test_one_axis_only(self):
         """Two axes are refused."""
         with pytest.raises(Unsupported, match="1-D"):
-            SF.run(np.ones((4, 4)), RandomRange((4, 4), queries=2), 1)
+            SF.run(np.ones((4, 4)), RandomRange((4, 4), queries=2), 1, seed=0)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import dpbench as dpb
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from dpbench.experiment.plan import Plan
+from dpbench.run.plan import Plan
 from dpbench.store import Store
 from dpbench.store.transfer import export
-from dpbench.task import RANGE_1D
+from dpbench.task.task import RANGE_1D
 
 ALGORITHMS = ("Identity", "Hb", "Uniform")
 TOML = """\

@@ -11,7 +11,7 @@ import pytest
 
 from chaos.small import canonical, study
 from dpbench.errors import InvalidInput, RunStopped
-from dpbench.experiment.run import Serial, agenda, execute
+from dpbench.run.execution import Serial, agenda, execute
 from dpbench.store import Store
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")
@@ -49,7 +49,7 @@ def calm(tmp_path_factory):
 
 def test_a_cluster_started_by_hand_gives_the_same_bytes_even_if_a_worker_dies(calm, tmp_path):
     """Two worker processes finish the study; killing one midway changes nothing but the time."""
-    from dpbench.experiment.dask_cluster import DaskCluster
+    from dpbench.run.executors.dask_cluster import DaskCluster
 
     store, plan = Store(tmp_path / "store", create=True), study(samples=6)
     with cluster(tmp_path) as (address, workers):
@@ -76,7 +76,7 @@ def test_an_address_without_a_scheduler_is_refused(monkeypatch):
     """In one line, soon."""
     import distributed
 
-    from dpbench.experiment import dask_cluster
+    from dpbench.run.executors import dask_cluster
 
     slow = distributed.Client
     monkeypatch.setattr(distributed, "Client", lambda address, timeout: slow(address, timeout=1))
@@ -88,7 +88,7 @@ def test_a_worker_with_other_code_is_refused():
     """Its results would stand under the wrong key."""
     from dataclasses import replace
 
-    from dpbench.experiment.dask_cluster import run_portion
+    from dpbench.run.executors.dask_cluster import run_portion
 
     units, _ = study(["Identity"]).work
     assert [row.failure for row in run_portion(units[:2])] == ["", ""]

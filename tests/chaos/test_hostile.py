@@ -4,8 +4,8 @@ import pytest
 
 from chaos.hostile import CONTAINED, HARMLESS
 from chaos.small import canonical, study
-from dpbench.experiment.processes import Processes
-from dpbench.experiment.run import agenda, execute
+from dpbench.run.execution import agenda, execute
+from dpbench.run.executors.processes import Processes
 from dpbench.store import Store
 
 FILE = Path(__file__).with_name("hostile.py")

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import dpbench as dpb
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from dpbench.cli import main
 TOY = '''
 from dataclasses import dataclass
 import dpbench as dpb
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +151,7 @@ def test_interruption_ends_with_130(monkeypatch, capsys, tmp_path):
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("dpbench.experiment.run.execute", interrupted)
+    monkeypatch.setattr("dpbench.run.execution.execute", interrupted)
     assert main(["run", "demo", "--algorithm", "Identity", "--quiet", "--jobs", "0"]) == 130
     lines = capsys.readouterr().err.splitlines()
     assert "run the same command to go on" in lines[-2]

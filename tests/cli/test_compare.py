@@ -7,8 +7,11 @@ import re
 
 import pytest
 
+from dpbench import algorithms
 from dpbench.cli import main
+from dpbench.workloads import Prefix
 
+IDENTITY, HB = algorithms.get("Identity"), algorithms.get("Hb")
 SAME = """\
 from dataclasses import dataclass
 from dpbench.algorithms.identity import Identity
@@ -19,12 +22,23 @@ class Same(Identity):
 """
 
 
-def plan(tmp_path, domain, samples):
+BROKEN = """
+@dataclass(frozen=True, kw_only=True)
+class Broken(Identity):
+    name = "Broken"
+    def estimate(self, data, workload):
+        if data.domain.size > {limit}:
+            raise RuntimeError("too many cells")
+        return super().estimate(data, workload)
+"""
+
+
+def plan(tmp_path, domain, samples, algorithms='"Identity", "Hb", "Uniform"'):
     """A small study of synthetic shapes, with the algorithms that matter here."""
     path = tmp_path / "small.toml"
     path.write_text(
         'base = "RANGE_1D"\nname = "small"\ndatasets = ["bimodal", "uniform"]\n'
-        'algorithms = ["Identity", "Hb", "Uniform"]\n'
+        f"algorithms = [{algorithms}]\n"
         f'[generator]\ndomains = ["{domain}"]\nscales = [1000, 100000]\nsamples = {samples}\n'
     )
     return str(path)
@@ -60,12 +74,66 @@ def test_identity_under_another_name_is_identity(compared):
 
 
 def test_the_sentence_and_the_tables(compared):
-    """The sentence names the newcomer and its regret; the second run does nothing but print."""
+    """The sentence names the newcomer and its regret; the second run does nothing but print.
+
+    Identity under another name has exactly its expected error, and that of Hb times a factor that follows from both.
+    """
     _, text = compared()
     assert text.startswith("Same is competitive in ")
     assert "| domain | scale |" in text
+    assert "| against | settings | better | worse | error ratio | 95 % interval | exact ratio |" in text
+    (line,) = [each for each in text.splitlines() if each.startswith("| Identity |")]
+    assert line.endswith("| 1 |")
     _, latex = compared("--latex")
-    assert r"\begin{tabular}" in latex
+    assert latex.count(r"\begin{tabular}") == 2
+    factor = (IDENTITY.expected_error(Prefix(128), 0.1) / HB.expected_error(Prefix(128), 0.1)) ** 0.5
+    assert json.loads(compared("--json")[1])["rivals"]["Hb"]["exact"] == pytest.approx({"128": factor})
+
+
+def test_it_is_compared_by_the_standards_that_are_asked_for(compared):
+    """Another baseline, percentile, level and test reach the numbers and the sentence."""
+    standards = ("--baseline", "Hb", "--percentile", "50", "--alpha", "0.2", "--test", "percentile")
+    told = json.loads(compared("--json", *standards)[1])
+    assert {tuple(row["over"]) for row in told["rows"]} == {("Hb",)}
+    assert (
+        "by the 50th percentile of the scaled L2 error (among 4 algorithms; t-test of percentiles, level 0.2/3)"
+        in (told["sentence"])
+    )
+    assert compared("--test", "none")[0] == 2
+
+
+def test_failures_are_told(tmp_path, capsys):
+    """Some: they are named beside the comparison of the rest. All: the cause in one line. Exit code 1 both times."""
+    study = str(tmp_path / "study")
+    assert main(["run", plan(tmp_path, '64", "128', 2), "--store", study, "--jobs", "0", "--quiet"]) == 0
+    for limit, settings in ((64, 4), (1, 0)):
+        (tmp_path / f"broken{limit}.py").write_text(SAME + BROKEN.format(limit=limit))
+        capsys.readouterr()
+        own = ["--store", str(tmp_path / f"own{limit}"), "--jobs", "0", "--quiet", "--json"]
+        assert main(["compare", f"{tmp_path / f'broken{limit}.py'}:Broken", "--study", study, *own]) == 1
+        shown = capsys.readouterr()
+        assert shown.err.count("\n") == 1
+        assert f"Broken failed in {8 - settings} of 8 settings" in shown.err
+        assert "too many cells" in shown.err
+        if settings:
+            told = json.loads(shown.out)
+            assert (told["settings"], sum(told["failures"].values())) == (4, 4)
+        else:
+            assert shown.out == ""
+
+
+def test_parameter_settings_of_one_algorithm_are_rivals_of_their_own(tmp_path, capsys):
+    """A study that holds Hb twice has two rivals of that name, told apart by their parameters."""
+    (tmp_path / "same.py").write_text(SAME)
+    study, own = str(tmp_path / "study"), str(tmp_path / "own")
+    algorithms = '"Identity", "Hb", {name = "Hb", root = true}'
+    assert main(["run", plan(tmp_path, 64, 2, algorithms), "--store", study, "--jobs", "0", "--quiet"]) == 0
+    capsys.readouterr()
+    command = ["compare", f"{tmp_path / 'same.py'}:Same", "--study", study, "--store", own, "--jobs", "0", "--quiet"]
+    assert main([*command, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert set(told["rivals"]) == {"Identity", "Hb", "Hb(root=true)"}
+    assert told["rivals"]["Hb"]["exact"] != told["rivals"]["Hb(root=true)"]["exact"]
 
 
 def test_a_dataset_that_the_study_lacks_is_refused(compared):
@@ -87,7 +155,10 @@ def test_identity_under_another_name_on_the_shipped_study(tmp_path, capsys):
 
 
 def test_a_page_shows_the_newcomer_beside_the_others(compared, tmp_path, monkeypatch):
-    """One page with everybody on it, in the setting of the study; the newcomer has a card with the audit's word."""
+    """One page with everybody on it, in the setting of the study; the newcomer has a card with the audit's word.
+
+    The ratios are those of the comparison.
+    """
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
     code, out = compared("--page", str(tmp_path / "page"))
     path = tmp_path / "page" / "index.html"
@@ -97,7 +168,10 @@ def test_a_page_shows_the_newcomer_beside_the_others(compared, tmp_path, monkeyp
     assert told["names"]["form"] == ["private"]
     (card,) = [each for each in told["cards"] if not each["catalogued"]]
     assert (card["name"], card["audit"][:6]) == ("Same", "passed")
-    assert json.loads(compared("--page", str(tmp_path / "page"), "--json")[1])["page"] == str(path)
+    plain = json.loads(compared("--page", str(tmp_path / "page"), "--json")[1])
+    assert plain["page"] == str(path)
+    ratios = {rival["name"]: rival["ratio"] for rival in told["comparison"]["rivals"]}
+    assert ratios == {name: rival["ratio"] for name, rival in plain["rivals"].items()}
 
 
 def test_a_newcomer_in_the_papers_setting_stands_among_published_forms(tmp_path, capsys, monkeypatch):

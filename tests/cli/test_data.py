@@ -21,7 +21,7 @@ def run(*words):
 def room(monkeypatch, tmp_path):
     """An empty folder that DPBENCH_DATA names, and an empty cache."""
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path / "room"))
-    monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path / "cache")
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda project: tmp_path / "cache")
     return tmp_path / "room"
 
 

@@ -39,8 +39,8 @@ def test_every_table_is_printed(store, capsys):
     assert main(["interpret", store]) == 0
     shown = capsys.readouterr()
     for words in (
-        "scaled error",
-        "competitive by mean error",
+        "scaled L2 error",
+        "competitive by mean scaled L2 error",
         "95th percentile",
         "over that of Identity",
         "regret",
@@ -51,7 +51,7 @@ def test_every_table_is_printed(store, capsys):
 
 
 def test_tables_are_told_to_machines_too(store, tmp_path, capsys):
-    """JSON that parses, one CSV row a setting, or the rows of one table."""
+    """JSON that parses, one CSV row per setting, or the rows of one table."""
     assert main(["interpret", store, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert {row["algorithm"] for row in told["competitive"] if row["competitive"]} == {"Mine"}
@@ -75,7 +75,7 @@ def test_options_narrow_and_choose_the_test(store, capsys):
     """Only what fits is interpreted, by the test that is asked for; nothing left is an error in one line."""
     assert main(["interpret", store, "--what", "competitive", "--scale", "100", "--paired"]) == 0
     shown = capsys.readouterr().out
-    assert "paired test" in shown
+    assert "; paired t-test on common data vectors, level 0.05/2" in shown
     assert "1e3" not in shown
     assert main(["interpret", store, "--dataset", "nowhere"]) == 2
     assert "no results that fit" in capsys.readouterr().err

@@ -8,7 +8,7 @@ import pytest
 from dpbench.cli import main
 from dpbench.results import Results
 from dpbench.store import Store
-from report.study import rows
+from page.study import rows
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_private_results_stand_beside_the_published_ones(store, tmp_path, monkey
 MINE = """\
 from dataclasses import dataclass
 import dpbench as dpb
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 
 @dataclass(frozen=True, kw_only=True)
 class {name}(dpb.Algorithm):
@@ -98,9 +98,9 @@ def test_the_study_of_the_package_is_shown_where_none_is_named(tmp_path, capsys,
 
 
 def test_tables_need_no_drawing_library(store, tmp_path, capsys):
-    """All tables, named one a line."""
+    """All tables, named one per line."""
     assert main(["figures", store, "--out", str(tmp_path / "tables"), "--tables-only"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 12
+    assert len(capsys.readouterr().out.splitlines()) == 18
 
 
 def test_a_folder_that_is_no_store_is_told_in_one_line(tmp_path, capsys):

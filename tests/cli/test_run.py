@@ -17,7 +17,7 @@ SLEEPER = '''
 from dataclasses import dataclass
 import time
 import dpbench as dpb
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ def test_a_run_goes_into_a_folder_named_after_the_plan(plan, capsys):
     assert run(plan) == 0
     told = capsys.readouterr()
     assert len(Store("dpbench-store/small").rows()) == 24
-    assert "Prefix on 64, epsilon 0.1" in told.out
+    assert "Prefix on 64, epsilon 0.1: scaled L2 error, mean and 95th percentile, over 2 datasets" in told.out
     assert "24/24 units" in told.err
     assert "store: dpbench-store/small" in told.err
 
@@ -209,6 +209,8 @@ def test_damage_is_put_aside_and_run_again(plan, capsys):
         (["small.toml", "--scale", "-5"], "-5"),
         (["small.toml", "--epsilon", "nan"], "nan"),
         (["small.toml", "--samples", "0"], "samples"),
+        (["small.toml", "--loss", "l1"], "did you mean L1"),
+        (["small.toml", "--loss", "relative:floor=2"], "at most 1"),
         (["small.toml", "--timeout", "0"], "--timeout"),
         (["small.toml", "--memory", "-1"], "--memory"),
         (["small.toml", "--store", "small.toml"], "is not a store"),
@@ -222,7 +224,7 @@ def test_damage_is_put_aside_and_run_again(plan, capsys):
 def test_bad_input_is_one_line_and_leaves_no_store(words, cause, plan, tmp_path, capsys, monkeypatch):
     """Exit code 2, what is wrong and what to do; nothing is written."""
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
-    monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path / "cache")
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda project: tmp_path / "cache")
     assert run(*words) == 2
     error = capsys.readouterr().err
     assert error.startswith("dpbench: ")

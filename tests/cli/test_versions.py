@@ -13,7 +13,7 @@ from dpbench.store import Store
 MINE = '''\
 from dataclasses import dataclass
 import dpbench as dpb
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 from helper import FACTOR
 
 
@@ -173,9 +173,9 @@ def test_a_store_of_a_file_that_is_gone_still_reads(plan, capsys):
 
 def test_adding_a_workload_or_a_verb_runs_nothing_again(plan, monkeypatch, capsys):
     """A store that was made before they were there goes on."""
-    from dpbench.experiment import sources
-    from dpbench.experiment.nodes import Nodes
-    from experiment.test_sources import UNUSED, Edited
+    from dpbench.run.code_hash import sources
+    from dpbench.run.code_hash.nodes import Nodes
+    from run.test_sources import UNUSED, Edited
 
     run(plan, "--quiet")
     for what in ("a new workload", "an unused verb of the handle", "a new loss"):

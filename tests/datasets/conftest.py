@@ -27,7 +27,7 @@ def histograms() -> Path:
 def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A machine without histograms; what is returned is its cache folder, which does not exist yet."""
     monkeypatch.delenv("DPBENCH_DATA", raising=False)
-    monkeypatch.setattr("pooch.os_cache", lambda project: tmp_path / "cache" / project)
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda project: tmp_path / "cache" / project)
     return tmp_path / "cache" / "dpbench"
 
 
@@ -54,6 +54,7 @@ def _make(name: str, array: np.ndarray, *, shape: tuple[int, ...] | None = None)
         name=name,
         file=f"{array.ndim}D/{name.lower()}.npy",
         sha256=sha256(content).hexdigest(),
+        bytes=len(content),
         shape=array.shape if shape is None else shape,
         scale=0,
         percent_zero=0.0,
@@ -85,13 +86,20 @@ class Server:
     address: str
     files: dict[str, bytes] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
+    announced: dict[str, str] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    authorized: list[str | None] = field(default_factory=list)
 
-    def offer(self, made: Made, content: bytes | None = None, *, breaks_off: bool = False) -> None:
-        """Serve a file; one that breaks off is announced at its length and sent by half."""
-        self.files["/" + made.dataset.file] = made.content if content is None else content
+    def offer(
+        self, made: Made, content: bytes | None = None, *, breaks_off: bool = False, announced: str | None = None
+    ) -> None:
+        """Serve a file, announced at its length or as said; one that breaks off is sent by half."""
+        path = "/" + made.dataset.file
+        self.files[path] = made.content if content is None else content
+        if announced is not None:
+            self.announced[path] = announced
         if breaks_off:
-            self.broken.add("/" + made.dataset.file)
+            self.broken.add(path)
 
 
 @pytest.fixture
@@ -104,9 +112,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
         def do_GET(self) -> None:
             state.asked.append(self.path)
+            state.authorized.append(self.headers["Authorization"])
             content = state.files.get(self.path)
             self.send_response(404 if content is None else 200)
-            self.send_header("Content-Length", str(len(content or b"")))
+            self.send_header("Content-Length", state.announced.get(self.path, str(len(content or b""))))
             self.end_headers()
             if content is not None:
                 self.wfile.write(content[: len(content) // 2] if self.path in state.broken else content)

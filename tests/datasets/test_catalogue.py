@@ -25,6 +25,7 @@ def test_entries_are_complete(dataset):
     """Every entry has a checksum, the paper's largest domain, and words about itself."""
     assert len(dataset.sha256) == 64
     assert int(dataset.sha256, 16)
+    assert 8 * dataset.domain.size < dataset.bytes < 8 * dataset.domain.size + 1000
     assert dataset.shape in {(4096,), (256, 256)}
     assert dataset.file.startswith(f"{dataset.ndim}D/")
     assert dataset.domain.shape == dataset.shape
@@ -85,7 +86,7 @@ def test_unknown_name_tells_the_nearest():
 
 def test_import_is_light():
     """Importing the datasets imports no package for downloads, frames or progress."""
-    heavy = "{'pooch', 'requests', 'rich', 'pandas', 'polars', 'pyarrow'}"
+    heavy = "{'platformdirs', 'ssl', 'rich', 'pandas', 'polars', 'pyarrow'}"
     code = f"import sys, dpbench.datasets, dpbench.cli.data; print({heavy} & set(sys.modules))"
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)

@@ -4,6 +4,9 @@ import os
 import socket
 import subprocess
 import sys
+import threading
+from base64 import b64decode
+from contextlib import suppress
 from types import MappingProxyType
 
 import numpy as np
@@ -80,12 +83,33 @@ def test_wrong_bytes_are_not_kept(server, tmp_path, first):
     assert leftovers(tmp_path) == []
 
 
-def test_endless_file_is_not_followed(server, tmp_path, second):
-    """A download stops soon after it is longer than the histogram can be."""
-    server.offer(second, bytes(1_000_000))
+@pytest.mark.parametrize("more", [1, 1_000_000])
+def test_endless_file_is_not_followed(server, tmp_path, second, more):
+    """A download stops as soon as it is longer than the published file."""
+    server.offer(second, second.content + bytes(more))
     with pytest.raises(CorruptData, match="longer than the histogram"):
         datasets.pull([second.dataset], server.address, tmp_path, progress=False)
     assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("announced", ["abc", "-5", "", "1e3"])
+def test_length_that_is_no_number_is_ignored(server, tmp_path, first, second, announced):
+    """The checksum decides: good bytes are kept, others are refused in one line."""
+    server.offer(first, announced=announced)
+    assert datasets.pull([first.dataset], server.address, tmp_path, progress=False) == [tmp_path / "1D/first.npy"]
+    server.offer(second, second.content[:-1], announced=announced)
+    with pytest.raises(CorruptData) as caught:
+        datasets.pull([second.dataset], server.address, tmp_path, progress=False)
+    assert "checksum differs" in one_line(caught)
+
+
+def test_password_is_sent_and_not_shown(server, tmp_path, first):
+    """A user name and password of a mirror's address reach the server, and no message."""
+    address = server.address.replace("http://", "http://user:se%20cret@")
+    with pytest.raises(DatasetUnavailable) as caught:
+        datasets.pull([first.dataset], address, tmp_path, progress=False)
+    assert "cret" not in one_line(caught)
+    assert b64decode(server.authorized[0].removeprefix("Basic ")) == b"user:se cret"
 
 
 def test_broken_download_keeps_what_was_there(server, tmp_path, first):
@@ -132,6 +156,51 @@ def test_silent_server_is_given_up(monkeypatch, tmp_path, first):
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(DatasetUnavailable, match="no answer in time"):
             datasets.pull([first.dataset], address, tmp_path, progress=False)
+
+
+@pytest.mark.parametrize("sent", [b"", b"HTTP/1.0 200 OK\r\n\r\n"])
+def test_server_that_trickles_is_given_up(monkeypatch, tmp_path, first, sent):
+    """A byte every moment keeps no connection open beyond the time for a file, in the headers or in the content."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr("dpbench.datasets.fetch.FILE_SECONDS", 0.3)
+
+    def trickle():
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            connection.sendall(sent or b"HTTP/1.0 200 OK\r\nX: ")
+            while not over.wait(0.02):
+                connection.sendall(b"a")
+
+    over = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=trickle)
+        thread.start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(DatasetUnavailable) as caught:
+            datasets.pull([first.dataset], address, tmp_path, progress=False)
+        over.set()
+        thread.join()
+    assert "not here after 0.3 seconds" in one_line(caught)
+    assert leftovers(tmp_path) == []
+
+
+def test_server_that_speaks_something_else_is_said(monkeypatch, tmp_path, first):
+    """What is no HTTP is told in one line."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+    def greet():
+        connection, _ = listener.accept()
+        with connection:
+            connection.recv(1)
+            connection.sendall(b"220 mail.example.org ESMTP\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=greet)
+        thread.start()
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(DatasetUnavailable, match="does not speak HTTP"):
+            datasets.pull([first.dataset], address, tmp_path, progress=False)
+        thread.join()
 
 
 def test_interrupt_leaves_nothing(server, monkeypatch, tmp_path, first):
@@ -226,7 +295,7 @@ def test_bar_on_a_terminal(tmp_path, first):
     first.put(tmp_path / "stick")
     code = (
         "import sys; from dpbench.datasets import Dataset, pull;"
-        "pull([Dataset('FIRST', '1D/first.npy', sys.argv[3], (6000,), 0, 0.0, '', '')], *sys.argv[1:3])"
+        "pull([Dataset('FIRST', '1D/first.npy', sys.argv[3], 48128, (6000,), 0, 0.0, '', '')], *sys.argv[1:3])"
     )
     ours, theirs = pty.openpty()
     try:

@@ -142,9 +142,10 @@ def test_verify_covers_the_catalogue(tmp_path):
 
 @pytest.mark.parametrize("name", datasets.names())
 def test_published_histograms_match_the_catalogue(histograms, name):
-    """Each published file has the checksum, shape, scale and share of zeros that the catalogue states."""
+    """Each published file has the checksum, length, shape, scale and share of zeros that the catalogue states."""
     dataset = datasets.get(name)
     assert files.status(dataset) == "ok"
+    assert files.locate(dataset).stat().st_size == dataset.bytes
     counts = datasets.load(name)
     assert counts.dtype == np.int64
     assert counts.shape == dataset.shape

@@ -39,6 +39,33 @@ def as_batch(columns, folder):
     return pytest.importorskip("pyarrow").RecordBatch.from_pydict(columns)
 
 
+def as_stream(columns, folder):
+    """Two batches, which can be read once."""
+    pa = pytest.importorskip("pyarrow")
+    whole = pa.table(columns)
+    half = len(whole) // 2
+    batches = [*whole.slice(0, half).to_batches(), *whole.slice(half).to_batches()]
+    return pa.RecordBatchReader.from_batches(whole.schema, batches)
+
+
+def as_stranger(columns, folder):
+    """An object that nobody knows, and that speaks Arrow."""
+
+    class Stranger:
+        def __init__(self, table):
+            self._table = table
+
+        def __arrow_c_stream__(self, requested_schema=None):
+            return self._table.__arrow_c_stream__(requested_schema)
+
+    return Stranger(as_arrow(columns, folder))
+
+
+def as_struct(columns, folder):
+    """An array of structures, which speaks Arrow in one piece."""
+    return as_batch(columns, folder).to_struct_array()
+
+
 def as_pandas(columns, folder):
     return pytest.importorskip("pandas").DataFrame(columns)
 
@@ -51,7 +78,7 @@ def as_mapping(columns, folder):
     return columns
 
 
-KINDS = [as_csv, as_parquet, as_arrow, as_batch, as_pandas, as_polars, as_mapping]
+KINDS = [as_csv, as_parquet, as_arrow, as_batch, as_stream, as_stranger, as_struct, as_pandas, as_polars, as_mapping]
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__[3:])
 
 
@@ -264,6 +291,60 @@ def test_dates_are_categories_but_no_numbers():
     assert "numbers only" in refused(frame, [Column("day", 0, 1, 2)])[0]
     categories = [day.to_pydatetime() for day in days]
     assert from_table(frame, [Column("day", categories=categories)]).counts.tolist() == [1, 1]
+
+
+def test_pandas_columns_of_mixed_kinds():
+    """They have categories, but are no numbers; one that is not asked for does not matter."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"x": np.array([1, "a", "a"], dtype=object), "y": [0.5, 1.5, 1.5]})
+    assert from_table(frame, [Column("x", categories=[1, "a"])]).counts.tolist() == [1, 2]
+    assert from_table(frame, [Column("y", 0, 2, 2)]).counts.tolist() == [1, 2]
+    assert "numbers only" in refused(frame, [Column("x", 0, 3, 3)])[0]
+
+
+def test_batches_are_counted_together(tmp_path, monkeypatch):
+    """However many rows are held at a time, counts, tallies and inferred cells are those of the whole."""
+    people = {"age": [0, 9.5, 10, 35, 40, 50, -1], "sex": [*"fmffm", "x", "f"]}
+    whole = {"age": [1, 1, 1, 2, 2, 0], "sex": [*"abcabd"]}
+    for rows in (1, 2, 3, 100):
+        monkeypatch.setattr("dpbench.datasets.frames.BATCH", rows)
+        for kind in (as_csv, as_parquet):
+            columns = [COLUMNS[0], Column("sex", categories=["f", "m", "x"])]
+            result = from_table(kind(people, tmp_path), columns, outside="clamp")
+            assert result.counts.tolist() == [[2, 1, 0], [1, 0, 0], [0, 0, 0], [1, 1, 1]]
+            assert dict(result.outside) == {"age": 2, "sex": 0}
+            inferred = from_table(kind(whole, tmp_path), [Column("age", bins=2), Column("sex")], public=True)
+            assert inferred.columns == (Column("age", 0, 2, 2), Column("sex", categories=tuple("abcd")))
+            assert inferred.counts.sum() == 6
+
+
+def test_lines_are_those_of_the_file_in_every_batch(tmp_path, monkeypatch):
+    """A mistake far down is found with its own line."""
+    monkeypatch.setattr("dpbench.datasets.frames.BATCH", 2)
+    (tmp_path / "people.csv").write_text('age,note\n1,"two\nlines"\n\n2,\n3,\n4,\nsecret,\n')
+    assert "line 8: column 'age' has no number" in refused(tmp_path / "people.csv", COLUMNS[:1])[0]
+    (tmp_path / "people.csv").write_text('age,note\n1,a\n2,a\n3,a\n"4"4,a\n')
+    assert "what follows line 4 is not CSV" in refused(tmp_path / "people.csv", COLUMNS[:1])[0]
+
+
+def test_stream_that_breaks_off_is_refused():
+    """What Arrow says of it is not passed on: it might quote a cell."""
+    pa = pytest.importorskip("pyarrow")
+
+    def broken():
+        yield pa.record_batch({"age": [1.0]})
+        raise pa.ArrowInvalid("secret")
+
+    stream = pa.RecordBatchReader.from_batches(pa.schema([("age", pa.float64())]), broken())
+    text, _, error = refused(stream, COLUMNS[:1])
+    assert "RecordBatchReader cannot be read" in text
+    assert (error.__cause__, error.__context__) == (None, None)
+
+
+def test_several_values_in_a_row_are_refused():
+    """A list of lists is no column, whatever holds it."""
+    pa = pytest.importorskip("pyarrow")
+    assert "give one" in refused(pa.table({"age": [[1, 2], [3]]}), COLUMNS[:1])[0]
 
 
 def test_lazy_polars_frames_are_refused():

@@ -8,8 +8,8 @@ import pytest
 
 from dpbench.interpreting import regret
 from dpbench.paper import Study
+from dpbench.paper.error_panel import TASKS, Panel
 from dpbench.paper.findings_inputs import advantage
-from dpbench.paper.panel import TASKS, Panel
 from dpbench.paper.price import prices, truncation, truncation_in_conclusions
 
 PAGE = Path(__file__).parents[2] / "docs" / "private.md"

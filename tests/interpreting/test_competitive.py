@@ -1,11 +1,23 @@
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
-from dpbench.errors import InvalidInput
-from dpbench.interpreting import competitive, competitive_sets
-from dpbench.interpreting.significance import tail_moments
+from dpbench.errors import InvalidInput, UnknownName
+from dpbench.interpreting import (
+    TESTS,
+    SignificanceTest,
+    baselines,
+    competitive,
+    competitive_sets,
+    family_words,
+    find_test,
+)
 from dpbench.measuring import measure
 from dpbench.results import Results
+from dpbench.significance import tail_moments
+from dpbench.standards import Standards
+from dpbench.task import RANGE_1D
 from store.rows import make
 
 
@@ -60,7 +72,7 @@ def test_competitive_sets_agree_with_a_slow_independent_version(test, seed):
 
 
 def test_competitive_sets_by_percentile_agree_with_a_slow_version():
-    """The best by the 95th percentile, and whoever the test of percentiles does not find worse."""
+    """The best by the 95th percentile, and every algorithm that the test of percentiles does not find worse."""
     from dpbench.interpreting import percentile_p_value
 
     results = study(4)
@@ -77,6 +89,75 @@ def test_competitive_sets_by_percentile_agree_with_a_slow_version():
             if smooth[name] <= smooth[best] or percentile_p_value(errors, there[best]) >= 0.05 / 5
         }
         assert sets.at(place) == expected
+
+
+def test_the_test_of_percentiles_is_of_the_percentile_of_the_standards():
+    """At the median: the best by the median, and every algorithm that the test of medians does not find worse."""
+    from dpbench.interpreting import percentile_p_value
+
+    results = study(5).read_by(Standards(percentile=50, alpha=0.2, test="percentile"))
+    sets = competitive_sets(results)
+    for place in sets.grid.places:
+        there = {
+            one.algorithm: one.errors for one in results if (one.dataset, one.scale) == (place.dataset, place.scale)
+        }
+        best = min(there, key=lambda name: np.median(there[name]))
+        smooth = {name: tail_moments(errors.reshape(1, -1), 50)[0][0] for name, errors in there.items()}
+        expected = {
+            name
+            for name, errors in there.items()
+            if smooth[name] <= smooth[best] or percentile_p_value(errors, there[best], 50) >= 0.2 / 5
+        }
+        assert sets.at(place) == expected
+    high = competitive_sets(results.read_by(Standards(alpha=0.2, test="percentile")))
+    assert (sets.members != high.members).any()
+
+
+def test_a_test_is_a_value():
+    """One of anybody's own is used like ours, by whatever it ranks and whatever it calls different."""
+
+    @dataclass(frozen=True)
+    class Never(SignificanceTest):
+        """Calls nothing different, and ranks by the mean."""
+
+        name = "never"
+        words = "no test at all"
+
+        def of_pairs(self, results, one, other):
+            """Never significant."""
+            del results, other
+            return np.ones(len(one))
+
+    results = study()
+    assert competitive_sets(results, Never()).members.all()
+    assert competitive_sets(results, Never()).family() == "among 6 algorithms; no test at all, level 0.05/5"
+    assert {each.better + each.worse for each in baselines(results, ["A0"], test=Never())} == {0}
+    assert find_test("unpaired") == TESTS["unpaired"]
+    with pytest.raises(UnknownName, match="no test named 'never'; known: unpaired"):
+        competitive_sets(results, "never")
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_a_plan_can_name_every_test(name):
+    """A new test is known to plans by being there."""
+    assert RANGE_1D.replace(test=name).standards.test == name
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.3])
+def test_the_level_and_the_test_are_those_of_the_standards(alpha):
+    """Unless others are given."""
+    results = study().read_by(Standards(alpha=alpha, test="blocked"))
+    sets, given = competitive_sets(results), competitive_sets(study(), "blocked", alpha)
+    assert sets.levels.tolist() == [alpha / 5] * len(sets.grid.places)
+    assert (sets.members == given.members).all()
+    assert (competitive_sets(results, "unpaired", 0.05).members == competitive_sets(study()).members).all()
+
+
+def test_the_family_is_named_with_its_size():
+    """One number, a range where places differ, nothing where nobody is compared."""
+    assert family_words([15, 15], "t", 0.05) == "among 15 algorithms; t, level 0.05/14"
+    assert family_words([3, 2, 0], "t", 0.1) == "among n = 2 to 3 algorithms; t, level 0.1/(n - 1)"
+    assert family_words([1, 0], "t", 0.1) == "nothing to compare with"
 
 
 def test_who_failed_is_not_compared_and_is_named():

@@ -6,6 +6,7 @@ import pytest
 from dpbench.errors import UnknownName
 from dpbench.interpreting import baselines, bias_shares, error_cells, in_records, regret, time_spent
 from dpbench.results import Results
+from dpbench.standards import Standards
 from store.rows import make
 
 NAMES = ("Identity", "Uniform", "Hb", "Mine")
@@ -95,12 +96,47 @@ def test_errors_in_records_are_those_of_the_answers():
     error = np.random.default_rng(2).normal(1.0, 4.0, (3, 50))
     row = make(
         l2=(np.linalg.norm(error, axis=1) / (1000 * 50)).tolist(),
+        queries=50,
         squared_bias=float((error.mean(axis=0) ** 2).mean()),
         variance=float(error.var(axis=0, ddof=1).mean()),
     )
     (found,) = in_records(Results.from_rows([row]))
     assert found.records == pytest.approx(np.sqrt((error**2).mean(axis=1)).mean())
     assert found.percent == pytest.approx(found.records / 10)
+
+
+@pytest.mark.parametrize(
+    ("loss", "order", "whole"),
+    [("L1", 1, lambda each: np.abs(each).mean()), ("Linf", np.inf, lambda e: np.abs(e).max())],
+)
+def test_errors_in_people_by_other_losses(loss, order, whole):
+    """The mean absolute, or the largest, error of a query, from its scaled norm."""
+    error = np.random.default_rng(8).normal(size=(3, 64)) * 5
+    scaled = np.linalg.norm(error, order, axis=1) / (1000 * 64)
+    results = Results.from_rows([make()])
+    columns = {**results.columns, "queries": np.array([64])}
+    (found,) = in_records(Results(columns, scaled.reshape(1, 1, 3), standards=Standards(loss=loss)))
+    assert found.records == pytest.approx(np.mean([whole(each) for each in error]))
+    assert in_records(Results(columns, scaled.reshape(1, 1, 3), standards=Standards(loss="mine"))) == []
+
+
+def test_a_baseline_is_the_plain_form_or_a_label():
+    """Of several parameter settings the defaults, in the form of the algorithm; a label names one of them."""
+    rows = [
+        make(algorithm=name, variant=variant, parameters=parameters, l2=[error] * 3)
+        for name, variant, parameters, error in (
+            ("Hb", "private", "{}", 2.0),
+            ("Hb", "private", '{"root": false}', 4.0),
+            ("Hb", "published", "{}", 8.0),
+            ("Mine", "private", "{}", 1.0),
+            ("Mine", "published", "{}", 1.0),
+        )
+    ]
+    results = Results.from_rows(rows)
+    ratios = {each.algorithm: each.ratio for each in baselines(results, ["Hb"])}
+    assert (ratios["Mine"], ratios["Mine [published]"], ratios["Hb(root=false)"]) == (0.5, 0.125, 2.0)
+    named = {each.algorithm: each.ratio for each in baselines(results.read_by(Standards(baselines=["Hb(root=false)"])))}
+    assert (named["Mine"], named["Hb"]) == (0.25, 0.5)
 
 
 def test_bias_is_a_share_of_the_squared_error():

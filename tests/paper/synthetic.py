@@ -5,7 +5,7 @@ import numpy as np
 from dpbench.paper.reported import DOMAINS, PLOTTED
 from dpbench.paper.study import Study
 from dpbench.results import Results
-from dpbench.task import RANGE_1D, RANGE_2D
+from dpbench.task.task import RANGE_1D, RANGE_2D
 from store.rows import make
 
 TASKS = {1: RANGE_1D, 2: RANGE_2D}

@@ -12,12 +12,12 @@ from chaos.small import plan_file
 from dpbench import algorithms
 from dpbench.cli import main
 from dpbench.errors import InvalidStore
-from dpbench.experiment.sources import IDENTITY, algorithm_source
 from dpbench.paper import Study
 from dpbench.paper.changed import Change, change_of, changes, read_changes
 from dpbench.paper.rerun import compare_rerun
 from dpbench.paper.study import FILES, shipped_file
 from dpbench.results import Results
+from dpbench.run.code_hash.sources import IDENTITY, algorithm_source
 from paper.synthetic import flat, rows
 
 SMALL = {"names": {1: ("Identity", "Hb", "MWEM")}, "dimensions": (1,), "scales": (1000,), "datasets": ("MEDCOST",)}

@@ -19,6 +19,7 @@ from dpbench.paper.reported import authors_code, expected_errors, numbers, plott
 from dpbench.paper.resampling import deviations, resampled
 from dpbench.paper.study import sort_settings
 from dpbench.results import Results
+from dpbench.standards import Standards
 from dpbench.store import Store
 from dpbench.store.schema import ERRORS
 from dpbench.workloads import Identity, Prefix
@@ -32,6 +33,22 @@ def mixed():
     published, private = rows(flat, **SMALL), rows(flat, variant="private", **SMALL)
     extra = replace(published[0], task="truncation", parameters='{"truncate": false}')
     return [*published, *private, extra]
+
+
+def test_a_study_is_read_by_the_papers_standards(tmp_path):
+    """Whatever loss a plan asked for; a packed file holds the paper's loss alone."""
+    made = Store(tmp_path / "store", create=True)
+    made.record_run("run", {"tasks": [{"name": "paper-1d", "loss": "L1", "measuring": {"percentile": 50}}]})
+    made.append([replace(row, l1=[9.0] * 6) for row in rows(flat, **SMALL)], "run")
+    assert Results.from_store(made, baselines=()).standards.percentile == 50
+    part = Study.from_stores([made.folder]).published.results
+    pack([made.folder], tmp_path / "packed")
+    packed = Results.read(tmp_path / "packed" / "published.parquet")
+    for results in (part, packed):
+        assert results.standards == Standards()
+        assert (results.errors < 1).all()
+    assert packed.losses == {}
+    assert (packed.columns["l1_mean"] == 9).all()
 
 
 def test_settings_are_sorted_by_what_they_are_for():

@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 
 from dpbench.errors import (
+    AlgorithmFailed,
     BudgetExceeded,
     InvalidCounts,
     InvalidInput,
     NotPrivate,
     UndeclaredSideInformation,
 )
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 from dpbench.privacy import NoNoise, PrivateData, RandomNoise, Total
 
 SECRET = np.array([4711, 0, 12345, 3])
@@ -37,7 +38,7 @@ def test_noise_follows_from_sensitivity_and_spend():
     data = opened(epsilon=0.5)
     assert data.laplace(Cells(data.domain), Fraction(1, 10), "cells").shape == (3, 4)
     charge = data.ledger.charges[0]
-    assert (charge.noise, charge.sensitivity, charge.amount) == (10.0, 1, Fraction(1, 10))
+    assert (charge.noise, charge.sensitivity, charge.amount) == ("Laplace noise of scale 10", 1, Fraction(1, 10))
     assert data.epsilon == Fraction(4, 10)
 
 
@@ -194,7 +195,7 @@ def test_a_strategy_cannot_write_to_the_counts():
             counts[0] = 0
             return counts.sum()
 
-    with pytest.raises(ValueError, match="read-only"):
+    with pytest.raises(AlgorithmFailed, match="ValueError"):
         opened().laplace(Vandal(), 1)
 
 
@@ -206,7 +207,7 @@ def test_the_counts_cannot_be_made_writeable():
             counts.setflags(write=True)
             return counts.sum()
 
-    with pytest.raises(ValueError, match="WRITEABLE"):
+    with pytest.raises(AlgorithmFailed, match="ValueError"):
         opened().laplace(Locksmith(), 1)
     counts = opened(published=True).reveal("for the test")
     while isinstance(counts, np.ndarray):

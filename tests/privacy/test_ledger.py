@@ -48,7 +48,7 @@ def test_regions_are_closed_too():
 def test_a_ledger_reads_as_text():
     """Shares, reasons, sensitivity and noise are on one line each."""
     ledger = Ledger(Fraction(1, 10))
-    ledger.charge(Charge("laplace", "cells", Fraction(1, 10), Fraction(1), 10.0))
+    ledger.charge(Charge("laplace", "cells", Fraction(1, 10), Fraction(1), "Laplace noise of scale 10"))
     assert str(ledger).splitlines() == [
         "epsilon 1/10: spent 1/10, forfeited 0",
         "  100.0 %  laplace  cells, sensitivity 1, Laplace noise of scale 10",

@@ -26,7 +26,7 @@ def gumbel_distribution(x):
 
 def test_laplace_draws_have_the_laplace_distribution():
     """10^6 draws pass Kolmogorov-Smirnov at a false-alarm rate of 1e-4 (2.225 for sqrt(n) D), with a fixed seed."""
-    draws = RandomNoise.seeded(1, 1).laplace((DRAWS,)).reshape(-1)
+    draws = RandomNoise.seeded(1, 1).laplace(np.zeros(DRAWS), 1.0, (DRAWS,)).reshape(-1)
     assert kolmogorov(draws, laplace_distribution) < 2.225
 
 
@@ -38,7 +38,7 @@ def test_gumbel_draws_have_the_gumbel_distribution():
 
 def test_signs_and_sizes_are_independent():
     """The sign of a draw says nothing about its size: |correlation| < 4 / sqrt(n), false alarm 6e-5."""
-    draws = RandomNoise.seeded(3, 1).laplace((DRAWS,)).reshape(-1)
+    draws = RandomNoise.seeded(3, 1).laplace(np.zeros(DRAWS), 1.0, (DRAWS,)).reshape(-1)
     assert abs(np.corrcoef(np.sign(draws), np.abs(draws))[0, 1]) < 4 / np.sqrt(DRAWS)
     assert abs(np.corrcoef(draws[1:], draws[:-1])[0, 1]) < 4 / np.sqrt(DRAWS)
 
@@ -48,20 +48,50 @@ def test_a_trial_has_a_stream_of_its_own():
     three, seven = RandomNoise.seeded(5, 3), RandomNoise.seeded(5, 7)
     alone = RandomNoise.seeded(5, 3).only(2)
     for shape in ((4,), (65,), (2, 3)):
-        batch = three.laplace(shape)
-        assert np.array_equal(batch[2], seven.laplace(shape)[2])
-        assert np.array_equal(batch[2], alone.laplace(shape)[0])
-        assert not np.array_equal(batch[1], batch[2])
+        truth = np.arange(np.prod(shape)).reshape(shape) * 1.0
+        for draw in ("laplace", "gaussian"):
+            batch = getattr(three, draw)(truth, 2.0, shape)
+            assert np.array_equal(batch[2], getattr(seven, draw)(truth, 2.0, shape)[2])
+            assert np.array_equal(batch[2], getattr(alone, draw)(truth, 2.0, shape)[0])
+            assert not np.array_equal(batch[1], batch[2])
 
 
 def test_scalar_draws():
     """A question with a single answer has the shape of the batch."""
-    assert RandomNoise.seeded(0, 4).laplace(()).shape == (4,)
+    assert RandomNoise.seeded(0, 4).laplace(np.zeros(()), 1.0, ()).shape == (4,)
     assert NoNoise(4).gumbel((2,)).tolist() == [[0.0, 0.0]] * 4
 
 
-@pytest.mark.parametrize("bad", [-1, 0.5, "7", None, True])
+@pytest.mark.parametrize("bad", [-1, 0.5, "7", True])
 def test_bad_seeds_are_refused(bad):
-    """A seed is a whole non-negative number or a SeedSequence."""
+    """A seed is a whole non-negative number, a SeedSequence, or None."""
     with pytest.raises(InvalidInput, match="seed"):
         seed_sequence(bad)
+
+
+def normal_distribution(x):
+    from scipy.special import ndtr
+
+    return ndtr(x)
+
+
+def test_gaussian_draws_have_the_normal_distribution():
+    """10^6 draws pass Kolmogorov-Smirnov at a false-alarm rate of 1e-4, with a fixed seed."""
+    draws = RandomNoise.seeded(4, 1).gaussian(np.full(DRAWS, 7.0), 3.0, (DRAWS,)).reshape(-1)
+    assert kolmogorov((draws - 7.0) / 3.0, normal_distribution) < 2.225
+
+
+def test_noise_without_a_seed_is_fresh():
+    """Nobody gets the same noise twice by saying nothing."""
+    one, other = (RandomNoise.seeded(None, 1).uniform((4,)) for _ in range(2))
+    assert not np.array_equal(one, other)
+
+
+def test_coins_are_reproducible_and_are_not_the_noise():
+    """Public randomness follows from the seed, trial by trial, and shares no stream with the noise."""
+    seeds = RandomNoise.seeded(9, 3).coins()
+    again = RandomNoise.seeded(9, 2, first=1).coins()
+    drawn = [np.random.default_rng(seed).random(8) for seed in seeds]
+    assert np.array_equal(drawn[1], np.random.default_rng(again[0]).random(8))
+    assert not np.array_equal(drawn[0], drawn[1])
+    assert not np.isin(RandomNoise.seeded(9, 3).uniform((8,)), np.array(drawn)).any()

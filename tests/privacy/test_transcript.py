@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dpbench.errors import ReplayDiverged
-from dpbench.linear.cells import Cells
+from dpbench.mathematics.cells import Cells
 from dpbench.privacy import NoNoise, PrivateData, RandomNoise, Recording, Replay, Total
 
 

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from dpbench.domain import Domain
-from dpbench.linear.tree import Tree
+from dpbench.mathematics.tree import Tree
 
 
 def positions(tree, node) -> set[int]:

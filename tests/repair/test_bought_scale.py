@@ -5,12 +5,12 @@ import pytest
 
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm
+from dpbench.audit import check_algorithm
+from dpbench.audit.conformance import workload_for
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
 from dpbench.privacy import PrivateData
 from dpbench.privacy.transcript import Direct
-from dpbench.testing import check_algorithm
-from dpbench.testing.conformance import workload_for
 
 DECLARERS = [name for name in algorithms.names() if "scale" in algorithms.get(name).side_information]
 DOMAINS = {1: (32,), 2: (32, 32)}
@@ -34,7 +34,7 @@ class Poisoned(Direct):
 def course(algorithm, x, poison):
     """The questions after the purchase, up to and with the first one, and the estimate."""
     channel = Poisoned(poison)
-    release = algorithm.release(x, workload_for(domain_of(x)), 0.5, trials=2, channel=channel)
+    release = algorithm.outcome(x, workload_for(domain_of(x)), 0.5, trials=2, channel=channel, seed=0)
     return channel.asked[1], release
 
 
@@ -101,7 +101,7 @@ def test_a_stranger_s_algorithm_is_repaired_without_a_line_from_its_author():
             data.forfeit(data.epsilon, "nothing else is asked")
             return np.full(data.domain.shape, float(share))
 
-    release = Flat().release(np.arange(64), workload_for(domain_of(np.arange(64))), 2, trials=3, seed=1)
+    release = Flat().outcome(np.arange(64), workload_for(domain_of(np.arange(64))), 2, trials=3, seed=1)
     assert [str(charge.amount) for charge in release.ledger.charges[:1]] == ["1/10"]
     assert release.ledger.private
 
@@ -111,5 +111,5 @@ def test_the_share_is_settable(share):
     """The purchase costs the share that was asked for."""
     algorithm = algorithms.get("UGrid")
     x = np.full((8, 8), 3)
-    release = algorithm.release(x, workload_for(domain_of(x)), 1, scale_share=Fraction(share))
+    release = algorithm.outcome(x, workload_for(domain_of(x)), 1, scale_share=Fraction(share), seed=0)
     assert release.ledger.charges[0].amount == Fraction(share)

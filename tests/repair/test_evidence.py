@@ -1,6 +1,6 @@
 import pytest
 
-from dpbench.repair.evidence import rounds_ratios, tuning_spreads
+from dpbench.repair.tuning_findings import rounds_ratios, tuning_spreads
 from store.rows import make
 
 

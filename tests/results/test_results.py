@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from dpbench.errors import InvalidStore, UnknownName
+from dpbench.paper.study import shipped_file
 from dpbench.results import Results, export_csv
+from dpbench.standards import Standards
 from dpbench.store import Store
 from store.rows import make
 
@@ -77,16 +79,28 @@ def test_a_single_trial_knows_no_variance():
     assert np.isnan(setting.variance)
 
 
-def test_the_number_of_queries_is_found_from_the_errors():
-    """Squared errors per query and scaled errors together tell q, for any workload."""
-    error = np.random.default_rng(0).normal(2.0, 3.0, (3, 37))
-    row = make(
-        l2=(np.linalg.norm(error, axis=1) / (1000 * 37)).tolist(),
-        squared_bias=float((error.mean(axis=0) ** 2).mean()),
-        variance=float(error.var(axis=0, ddof=1).mean()),
-    )
-    assert Results.from_rows([row])[0].queries == 37
-    assert Results.from_rows([make(squared_bias=0.1)])[0].queries == 0
+def test_the_number_of_queries_is_what_the_rows_say():
+    """A failed unit does not know it; the others of its setting do."""
+    (setting,) = Results.from_rows([make(queries=37), make(sample=1, failure="it broke")])
+    assert setting.queries == 37
+
+
+@pytest.mark.parametrize(
+    ("workload", "domain", "queries"),
+    [
+        ("Prefix", "64", 64),
+        ("RandomRange(queries=2000)", "8x8", 2000),
+        ("RandomRange(queries=30, seed=4)", "8x8", 30),
+        ("AllRange", "3", 6),
+        ("Ranges(file=mine.csv)", "64", 0),
+        ("Prefix", "8x8", 0),
+        ("Mine(a=b)", "64", 0),
+        ("Prefix(", "64", 64),
+    ],
+)
+def test_an_older_store_names_workloads_and_does_not_count_their_queries(workload, domain, queries):
+    """The label tells, where it builds a workload without any file; 0 stands for unknown."""
+    assert Results.from_rows([make(workload=workload, domain=domain)])[0].queries == queries
 
 
 def test_a_ledger_that_does_not_add_up_is_told():
@@ -125,11 +139,43 @@ def test_a_summary_comes_back_as_it_was(tmp_path):
     again = Results.open(tmp_path / "summary.parquet")
     np.testing.assert_allclose(again.errors, results.errors, rtol=1e-7)
     assert again.metadata == results.metadata
+    assert again.standards == results.standards
+    assert again.losses.keys() == results.losses.keys() == {"L1", "Linf"}
+    for label, errors in results.losses.items():
+        np.testing.assert_allclose(again.losses[label], errors, rtol=1e-7)
     for name, column in results.columns.items():
         if column.dtype.kind == "f":
             np.testing.assert_allclose(again.columns[name], column, rtol=1e-6)
         else:
             assert again.columns[name].tolist() == column.tolist()
+
+
+def test_a_summary_keeps_standards_and_other_losses(tmp_path):
+    """Errors under whatever label, NaN where a setting has none; one loss alone where only that is asked for."""
+    rows = [make(other_losses={"relative:floor=0.1": [1.0, 2.0, 3.0], "errors": [4.0, 5.0, 6.0]}), make(algorithm="Hb")]
+    standards = Standards(loss="L1", percentile=80, baselines=("Hb",), alpha=0.01, test="paired")
+    results = Results.from_rows(rows).read_by(standards)
+    path = tmp_path / "summary.parquet"
+    results.write(path)
+    again = Results.read(path)
+    assert again.standards == standards
+    assert again.losses.keys() == {"L2", "Linf", "relative:floor=0.1", "errors"}
+    for label, errors in results.losses.items():
+        assert np.array_equal(again.losses[label], errors, equal_nan=True)
+    assert np.isnan(again.losses["errors"][0]).all()
+    assert Results.open(path, loss="errors", percentile=50).errors[1].tolist() == [[4.0, 5.0, 6.0]]
+    results.write(path, losses=False)
+    assert Results.read(path).losses == {}
+    assert np.array_equal(Results.read(path).errors, results.losses["L2"])
+
+
+def test_summaries_of_the_former_format_are_read():
+    """The shipped study: one loss, and the paper's standards."""
+    results = Results.read(shipped_file("private"))
+    assert (results.standards, results.losses) == (Standards(), {})
+    assert np.isfinite(results.columns["l1_mean"]).all()
+    with pytest.raises(UnknownName, match="by the loss L2 and not by 'L1'"):
+        results.read_by(Standards(loss="L1"))
 
 
 def test_a_store_and_its_rows_give_the_same_results(tmp_path):
@@ -177,6 +223,7 @@ def test_the_csv_file_has_one_row_a_setting(tmp_path):
     assert [row["failure"] for row in rows if row["algorithm"] == "Bad"] == ["broke"]
     assert float(rows[0]["mean"]) == pytest.approx(0.5)
     assert rows[0]["trials"] == "6"
+    assert (rows[0]["loss"], rows[0]["percentile_level"]) == ("L2", "95")
 
 
 def test_an_empty_store_gives_no_results(tmp_path):
@@ -192,6 +239,7 @@ def test_results_show_themselves():
     assert repr(results) == "<Results: 5 settings: 3 algorithms, 3 datasets, 1 domain, 1 scale, 1 epsilon>"
     told = results._repr_html_()
     assert "5 settings" in told
+    assert "mean scaled L2 error" in told
     assert "<td>Hb</td><td>5.00e-01</td>" in told
     assert "<td>&lt;b&gt;</td><td>5.00e-01</td>" in told
 
@@ -209,6 +257,51 @@ def test_interpreted_tables_show_themselves():
     many = Records(cells * ROWS)
     assert f"and {len(many) - ROWS} more" in many._repr_html_()
     assert Records()._repr_html_().count("<td>") == 0
+
+
+class TestLosses:
+    """Errors by several losses, one of which the results are read by."""
+
+    def test_every_loss_of_every_trial_is_there(self):
+        """Those of every row, and others by label; NaN where a trial was not measured by one."""
+        rows = [
+            make(l1=[1.0, 2.0, 3.0], linf=[4.0, 5.0, 6.0], other_losses={"relative": [7.0, 8.0, 9.0]}),
+            make(sample=1, first_trial=1, trials=1, l1=[0.1], linf=[0.2]),
+        ]
+        results = Results.from_rows(rows)
+        assert set(results.losses) == {"L1", "Linf", "relative"}
+        nan = np.nan
+        expected = {
+            "L1": [[1, 2, 3], [nan, 0.1, nan]],
+            "Linf": [[4, 5, 6], [nan, 0.2, nan]],
+            "relative": [[7, 8, 9], [nan, nan, nan]],
+        }
+        for label, errors in expected.items():
+            np.testing.assert_array_equal(results.losses[label][0], np.array(errors, dtype=float))
+
+    def test_another_loss_takes_the_place_of_the_present_one(self):
+        """Whatever its spelling; what is measured follows, and nothing is lost."""
+        results = Results.from_rows([make(other_losses={"relative:floor=0.1": [7.0, 8.0, 9.0]})])
+        relative = results.read_by(Standards(loss="relative:floor=1e-1", percentile=50))
+        assert relative.standards.loss == "relative:floor=0.1"
+        assert relative.errors.tolist() == [[[7.0, 8.0, 9.0]]]
+        assert (relative.measured.mean.tolist(), relative.measured.percentile.tolist()) == ([8.0], [8.0])
+        assert set(relative.losses) == {"L2", "L1", "Linf"}
+        back = relative.read_by(Standards())
+        assert np.array_equal(back.errors, results.errors)
+
+    def test_a_loss_that_is_not_there_is_refused(self):
+        """With those that are."""
+        with pytest.raises(UnknownName, match="by the loss L2, L1, Linf and not by 'relative'"):
+            Results.from_rows([make()]).read_by(Standards(loss="relative"))
+
+    def test_joined_results_are_read_by_one_loss(self):
+        """That of the first; losses that only one of them has are not kept."""
+        one = Results.from_rows([make(l1=[1.0, 2.0, 3.0], other_losses={"relative": [7.0, 8.0, 9.0]})])
+        other = Results.from_rows([make(algorithm="Hb", l1=[4.0, 5.0, 6.0])])
+        both = one.read_by(Standards(loss="L1")).joined(other)
+        assert both.errors[:, 0].tolist() == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+        assert set(both.losses) == {"L2", "Linf"}
 
 
 def test_other_losses_are_summed_up_in_every_setting():

@@ -3,10 +3,11 @@ import json
 import os
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from dpbench.errors import DPBenchError, InvalidStore
-from dpbench.store import Store
+from dpbench.store import Store, schema
 from dpbench.store.store import answers_path, write_whole
 from store.rows import make
 
@@ -23,6 +24,30 @@ def test_rows_come_back(store):
     again = Store(store.folder)
     assert again.rows() == rows
     assert [entry["trials"] for entry in again.index()] == [3, 3]
+
+
+def test_the_index_says_which_losses_are_there(store):
+    """Those that every row holds, and others by label."""
+    store.append([make(), make(sample=1, other_losses={"relative:floor=0.1": [1.0, 2.0, 3.0]})], "run")
+    assert [entry["losses"] for entry in store.index()] == [
+        ["L2", "L1", "Linf"],
+        ["L2", "L1", "Linf", "relative:floor=0.1"],
+    ]
+
+
+def test_shards_from_before_other_losses_are_read(store, monkeypatch):
+    """Beside shards of today."""
+    new = make(sample=1, queries=64, other_losses={"relative": [1.0, 2.0, 3.0]})
+    whole = schema.to_table
+    monkeypatch.setattr(
+        "dpbench.store.store.to_table", lambda rows: whole(rows).drop_columns(["queries", "other_losses"])
+    )
+    store.append([make()], "old")
+    monkeypatch.undo()
+    store.append([new], "young")
+    assert "queries" not in pq.read_schema(store.shards()[0]).names
+    assert store.rows() == [make(), new]
+    assert [len(entry["losses"]) for entry in store.index()] == [3, 4]
 
 
 def test_an_empty_store_has_no_rows(store):

@@ -104,11 +104,38 @@ def test_exports_have_one_row_a_trial_in_a_fixed_order(stores, tmp_path):
     assert lines[3].endswith(",1,0,0.5,0.5,0.5,0.5,")
 
 
+def test_other_losses_are_columns_after_all_others(stores, tmp_path):
+    """Named by their labels, empty where a row does not hold them; without any, the columns are what they were."""
+    path = tmp_path / "out.csv"
+    rows = [make(other_losses={"b": [7.0, 8.0, 9.0]}), make(sample=1, trials=1), make(sample=2, failure="it broke")]
+    export(stores(*rows, make(sample=3, trials=1, other_losses={"a": [5.0]})), path, canonical=True)
+    lines = path.read_text().splitlines()
+    assert lines[0] == ",".join([*CANONICAL, "a", "b"])
+    assert [line.split(",")[-2:] for line in lines[1:]] == [
+        *(["", value] for value in ("7.0", "8.0", "9.0")),
+        ["", ""],
+        ["", ""],
+        ["5.0", ""],
+    ]
+    export(stores(make()), path, canonical=True)
+    assert path.read_text().splitlines()[0] == ",".join(CANONICAL)
+
+
+def test_a_merge_brings_losses_along(stores):
+    """Also of trials that the target holds already; a second merge adds nothing."""
+    more = stores(make(other_losses={"a": [1.0, 2.0, 3.0]}))
+    out = stores(make(), make(sample=1))
+    assert merge([more], out) == (1, [])
+    assert [row.other_losses for row in out.rows()] == [{"a": [1.0, 2.0, 3.0]}, {}]
+    assert merge([more], out) == (0, [])
+
+
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
 def test_every_format_holds_the_same(ending, stores, tmp_path):
     """CSV, JSON and Parquet agree with each other, for full and for empty stores."""
     path = tmp_path / f"out.{ending}"
-    for store in (stores(make(), make(sample=1, failure="it broke")), stores()):
+    full = [make(), make(sample=1, failure="it broke"), make(sample=2, other_losses={"a": [1.0, 2.0, 3.0]})]
+    for store in (stores(*full), stores()):
         rows = trial_rows(store)
         assert export(store, path) == len(rows)
         if ending == "json":

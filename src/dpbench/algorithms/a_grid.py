@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, UnknownName
-from dpbench.linear.grid import BoxCounts, GridCounts, steps
+from dpbench.mathematics.grid import BoxCounts, GridCounts, steps
 from dpbench.privacy import PrivateData, split
 from dpbench.workloads import Workload
 
@@ -50,6 +50,7 @@ class AGrid(Algorithm):
 
     name = "AGrid"
     paper = "Qardaji, Yang, Li: Differentially private grids for geospatial data, ICDE 2013"
+    notions = ("pure", "zCDP")
     dimensions = (2,)
     hierarchical = True
     partitioning = True
@@ -86,19 +87,19 @@ class AGrid(Algorithm):
 
     def estimate_once(self, data: PrivateData, workload: Workload) -> Floats:
         """Coarse blocks, then squares, then their average."""
-        from dpbench.kernels.grid import cut_into_squares
+        from dpbench.mathematics.kernels.grid import cut_into_squares
 
         del workload
-        coarse_budget, fine_budget = split(data.epsilon, self.alpha)
-        coarse = self.coarse_grid(data.domain, float(data.scale) * float(data.epsilon))
-        blocks = data.laplace(coarse, coarse_budget, "coarse blocks").reshape(-1)
+        coarse_budget, fine_budget = split(data.budget, self.alpha)
+        coarse = self.coarse_grid(data.domain, float(data.scale) * data.as_epsilon(data.budget))
+        blocks = data.measure(coarse, coarse_budget, "coarse blocks").reshape(-1)
         lower, upper = coarse.boxes
-        target = self.parts(blocks * float(fine_budget))
+        target = self.parts(blocks * data.as_epsilon(fine_budget))
         side = np.maximum(np.sqrt(coarse.sizes.reshape(-1) / target**2), 1.0).astype(np.int64)
         fine_lower, fine_upper, many = cut_into_squares(lower, upper, side)
         fine = BoxCounts(data.domain, fine_lower, fine_upper)
-        squares = data.laplace(fine, fine_budget, "squares inside the blocks")
-        return fine.spread(self.combine(blocks, squares, many, target))
+        squares = data.measure(fine, fine_budget, "squares inside the blocks")
+        return fine.spread(self.combine(blocks, squares, many, target, data.ledger.notion.precision_power))
 
     def coarse_grid(self, domain: Domain, signal: float) -> GridCounts:
         """The first grid, square blocks of whole cells; signal is the number of records times epsilon."""
@@ -112,11 +113,13 @@ class AGrid(Algorithm):
         root = np.sqrt(np.maximum(signal, 0.0) / self.c2)
         return np.maximum(np.ceil(root) if self.rounding == "ceil" else np.floor(root), 1.0)
 
-    def combine(self, blocks: Floats, squares: Floats, many: NDArray[np.int64], target: Floats) -> Floats:
-        """Squares made to add up to the average of each block's own count and their sum."""
+    def combine(
+        self, blocks: Floats, squares: Floats, many: NDArray[np.int64], target: Floats, power: int = 2
+    ) -> Floats:
+        """Squares made to add up to the average of each block's own count and their sum, by their precision."""
         first = np.cumsum(many) - many
         total = np.add.reduceat(squares, first)
         kappa = many if self.kappa == "k" else target**2
-        own = self.alpha**2 * kappa / ((1 - self.alpha) ** 2 + self.alpha**2 * kappa)
+        own = self.alpha**power * kappa / ((1 - self.alpha) ** power + self.alpha**power * kappa)
         missing = own * (blocks - total)
         return np.asarray(squares + np.repeat(missing / many, many))

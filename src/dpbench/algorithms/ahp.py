@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput
-from dpbench.linear.cells import Cells
-from dpbench.linear.groups import GroupTotals
+from dpbench.mathematics.cells import Cells
+from dpbench.mathematics.groups import GroupTotals
 from dpbench.privacy import PrivateData, split
 from dpbench.workloads import Workload
 
@@ -43,6 +43,7 @@ class AHP(Algorithm):
 
     name = "AHP"
     paper = "Zhang, Chen, Xu, Meng, Xie: Towards accurate histogram publication, SDM 2014"
+    notions = ("pure", "zCDP")
     partitioning = True
     consistent = True
     free: ClassVar[Mapping[str, tuple[float, ...]]] = {
@@ -66,17 +67,17 @@ class AHP(Algorithm):
         """Noisy cells, clusters of them, noisy totals of the clusters."""
         del workload
         trials, cells = data.trials, data.domain.size
-        for_cells, for_totals = split(data.epsilon, self.rho)
-        noisy = data.laplace(Cells(data.domain), for_cells, "cells").reshape(trials, cells)
-        noisy[noisy <= self.eta * math.log(cells) / float(for_cells)] = 0.0
-        labels = cluster(noisy, 2.0 / float(for_totals) ** 2)
-        totals = data.laplace(GroupTotals(labels, cells), for_totals, "totals of clusters").reshape(trials, cells)
+        for_cells, for_totals = split(data.budget, self.rho)
+        noisy = data.measure(Cells(data.domain), for_cells, "cells").reshape(trials, cells)
+        noisy[noisy <= self.eta * math.log(cells) / data.as_epsilon(for_cells)] = 0.0
+        labels = cluster(noisy, 2.0 / data.as_epsilon(for_totals) ** 2)
+        totals = data.measure(GroupTotals(labels, cells), for_totals, "totals of clusters").reshape(trials, cells)
         return spread(totals, labels).reshape(trials, *data.domain.shape)
 
 
 def cluster(noisy: NDArray[np.float64], price: float) -> NDArray[np.int64]:
     """The cluster of each cell, ``(trials, cells)``; equal values are sorted in the order of their cells."""
-    from dpbench.kernels.clustering import greedy_clusters
+    from dpbench.mathematics.kernels.clustering import greedy_clusters
 
     order = np.argsort(noisy, axis=1, kind="stable")
     clusters = greedy_clusters(np.take_along_axis(noisy, order, axis=1), price)

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, UnknownName
-from dpbench.inference.tree import TreeLeastSquares
-from dpbench.linear.buckets import Deviations, MedianCost, bucket_tree, cells_along, powers_of_two
-from dpbench.linear.greedy import Objective
-from dpbench.linear.hilbert import order as curve
-from dpbench.linear.tree import TreeCounts
+from dpbench.mathematics.buckets import Deviations, MedianCost, cells_along, powers_of_two
+from dpbench.mathematics.greedy import greedy_tree
+from dpbench.mathematics.hilbert import order as curve
+from dpbench.mathematics.leaf_images import Objective
+from dpbench.mathematics.least_squares import TreeLeastSquares
+from dpbench.mathematics.tree import TreeCounts
 from dpbench.privacy import PrivateData, split
 from dpbench.workloads import Workload
 
@@ -61,7 +62,7 @@ def _solver(
     edges: Ints, workload: Workload, branching: int, steps: int, objective: Objective, padded: bool
 ) -> TreeLeastSquares:
     """GreedyH over the buckets. On a padded square every position is a cell, as in the authors' code."""
-    tree = bucket_tree(workload, edges, branching, steps, objective, padded)
+    tree = greedy_tree(workload, branching, steps, objective, edges, padded)
     if padded and workload.domain.ndim == 2:
         square = Domain((round(len(tree.order) ** 0.5),) * 2)
         tree = replace(tree, domain=square, order=curve(square))
@@ -226,7 +227,7 @@ class DAWA(Algorithm):
 
     def _least_cost(self, data: PrivateData, structure: Fraction, counting: Fraction, cells: int) -> NDArray[np.bool_]:
         """The authors' partition: independent noise on the deviation of every bucket but single cells, clamped at 0."""
-        from dpbench.kernels.least_cost import least_cost
+        from dpbench.mathematics.kernels.least_cost import least_cost
 
         lengths = np.array(powers_of_two(cells), dtype=np.int64)
         noise = data.laplace(_Nothing((len(lengths), cells + 1)), structure, "costs of buckets")

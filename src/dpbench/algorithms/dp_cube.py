@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from dpbench import privacy
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.errors import InvalidInput, UnknownName
-from dpbench.linear.cells import Cells
-from dpbench.linear.grid import BoxCounts, GridCounts, SummedAreas, boxes_by_penalty, boxes_by_variance, steps
+from dpbench.mathematics.cells import Cells
+from dpbench.mathematics.grid import BoxCounts, GridCounts, SummedAreas, boxes_by_penalty, boxes_by_variance, steps
 from dpbench.privacy import PrivateData
 from dpbench.workloads import Workload
 
@@ -62,6 +62,7 @@ class DPCube(Algorithm):
 
     name = "DPCube"
     paper = "Xiao, Xiong, Fan, Goryczka, Li: DPCube, Transactions on Data Privacy 2014"
+    notions = ("pure", "zCDP")
     hierarchical = True
     partitioning = True
     not_private = "in 2-D both phases draw with one seed, so the noise of the boxes repeats the noise of the blocks"
@@ -110,12 +111,12 @@ class DPCube(Algorithm):
     def estimate(self, data: PrivateData, workload: Workload) -> Floats:
         """The first phase for all trials at once, then boxes, the second phase and what follows trial by trial."""
         del workload
-        first, second = privacy.split(data.epsilon, self.rho)
+        first, second = privacy.split(data.budget, self.rho)
         if self.rule == "variance":
-            cells = data.laplace(Cells(data.domain), first, "cells, to find even boxes")
+            cells = data.measure(Cells(data.domain), first, "cells, to find even boxes")
             return np.stack([self._by_variance(*each, first) for each in zip(data.each_trial(), cells, strict=True)])
         grid = GridCounts(data.domain, tuple(steps(side, self.block) for side in data.domain))
-        blocks = data.laplace(grid, first, "blocks, to find even boxes")
+        blocks = data.measure(grid, first, "blocks, to find even boxes")
         if self.variant == "private" or data.domain.ndim == 1:
             return np.stack([self._by_penalty(*each, grid) for each in zip(data.each_trial(), blocks, strict=True)])
         table = SummedAreas().of(data.reveal("blocks, to use their noise again"))
@@ -129,11 +130,11 @@ class DPCube(Algorithm):
 
     def _by_variance(self, data: PrivateData, cells: Floats, first: Fraction) -> Floats:
         """One trial from its noisy cells on."""
-        threshold = self.tolerance * 2.0 / float(first) ** 2
+        threshold = self.tolerance * 2.0 / data.as_epsilon(first) ** 2
         lower, upper = boxes_by_variance(cells, threshold, self.small, 2 * threshold, at_median=self.split == "median")
         boxes = BoxCounts(data.domain, lower, upper)
-        precision = float(data.epsilon / first) ** 2
-        counts = data.laplace(boxes, data.epsilon, "boxes that look even")
+        precision = float(data.budget / first) ** data.ledger.notion.precision_power
+        counts = data.measure(boxes, data.budget, "boxes that look even")
         sums = np.bincount(boxes.labels, weights=cells.reshape(-1), minlength=len(counts))
         correction = precision / (boxes.sizes * precision + 1.0) * (counts - sums)
         if self.spread == "cells":
@@ -142,5 +143,5 @@ class DPCube(Algorithm):
 
     def _by_penalty(self, data: PrivateData, blocks: Floats, grid: GridCounts) -> Floats:
         """One trial from its noisy blocks on."""
-        boxes = BoxCounts(data.domain, *boxes_by_penalty(blocks, grid, 1.0 / float(data.epsilon)))
-        return boxes.spread(data.laplace(boxes, data.epsilon, "boxes that look even"))
+        boxes = BoxCounts(data.domain, *boxes_by_penalty(blocks, grid, 1.0 / data.as_epsilon(data.budget)))
+        return boxes.spread(data.measure(boxes, data.budget, "boxes that look even"))

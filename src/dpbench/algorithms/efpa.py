@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
 from dpbench.errors import UnknownName
-from dpbench.linear.fourier import CutoffScore, KeptCoordinates, cutoffs, sensitivities, synthesis
+from dpbench.mathematics.fourier import CutoffScore, KeptCoordinates, cutoffs, sensitivities, synthesis
 from dpbench.privacy import PrivateData, split
 from dpbench.workloads import Workload
 

@@ -13,27 +13,17 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.errors import InvalidInput, UnknownName, Unsupported
-from dpbench.inference.tree import TreeLeastSquares
-from dpbench.linear.greedy import Objective, greedy_tree
-from dpbench.linear.tree import Tree
-from dpbench.privacy import PrivateData, read_epsilon
-from dpbench.shelf import keep
+from dpbench.mathematics.greedy import greedy_tree
+from dpbench.mathematics.leaf_images import Objective
+from dpbench.mathematics.least_squares import TreeLeastSquares
+from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
-
-TREE_ARRAYS = ("order", "start", "stop", "first_child", "weight")
-TREE_CODE = ("dpbench.linear.greedy", "dpbench.linear.hilbert", "dpbench.linear.tree", "dpbench.kernels.greedy")
 
 
 @lru_cache(maxsize=32)
 def _solver(workload: Workload, branching: int, steps: int, objective: Objective) -> TreeLeastSquares:
-    """The strategy for a workload, kept between calls and on disk: it depends on public things alone."""
-
-    def build() -> dict[str, NDArray[np.generic]]:
-        tree = greedy_tree(workload, branching, steps, objective)
-        return {name: getattr(tree, name) for name in TREE_ARRAYS}
-
-    arrays = keep("greedy-tree", f"{workload.key}|{branching}|{steps}|{objective}", TREE_CODE, build)
-    return TreeLeastSquares(Tree(domain=workload.domain, **arrays))  # type: ignore[arg-type]  # as they were saved
+    """The strategy for a workload, kept between calls: it depends on public things alone."""
+    return TreeLeastSquares(greedy_tree(workload, branching, steps, objective))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +51,8 @@ class GreedyH(Algorithm):
     paper = "Li, Hay, Miklau: A data- and workload-aware algorithm for range queries, PVLDB 2014"
     dimensions = (1, 2)
     data_dependent = False
+    notions = ("pure", "zCDP")
+    one_measurement = True
     hierarchical = True
 
     branching: int = 2
@@ -94,17 +86,16 @@ class GreedyH(Algorithm):
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Weighted noisy counts, then least squares."""
         tree = _solver(workload, self.branching, self.steps, self.objective)
-        estimate = tree.solve(data.laplace(tree.strategy, data.epsilon, "weighted tree"))
+        estimate = tree.solve(data.measure(tree.strategy, data.budget, "weighted tree"))
         return np.trunc(estimate) if self.truncate and data.domain.ndim == 2 else estimate
 
     def prepare(self, workload: Workload) -> None:
         """Build the strategy."""
         _solver(workload, self.branching, self.steps, self.objective)
 
-    def expected_error(self, workload: Workload, epsilon: float) -> float:
-        """From the recurrences on the tree."""
+    def measurement(self, workload: Workload) -> tuple[Strategy, float]:
+        """The weighted tree; from the recurrences on it."""
         if self.truncate and workload.domain.ndim == 2:
             raise Unsupported("GreedyH with truncate=True depends on the data in 2-D; use truncate=False or run it")
         tree = _solver(workload, self.branching, self.steps, self.objective)
-        noise = 2.0 * (tree.strategy.sensitivity / float(read_epsilon(epsilon))) ** 2
-        return noise * tree.mean_variance(workload)
+        return tree.strategy, tree.mean_variance(workload)

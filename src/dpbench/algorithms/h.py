@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput
-from dpbench.inference.tree import TreeLeastSquares, complete_tree_solver, complete_tree_variance
-from dpbench.linear.integers import ceiling_log
-from dpbench.privacy import PrivateData, read_epsilon
+from dpbench.mathematics.integers import ceiling_log
+from dpbench.mathematics.least_squares import TreeLeastSquares, complete_tree_solver, complete_tree_variance
+from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 
 
@@ -29,7 +29,7 @@ class H(Algorithm):
 
     Privacy
     -------
-    One call spends all of epsilon on the h + 1 levels of the tree, the root included. A record is in one node of each
+    One call spends the whole budget on the h + 1 levels of the tree, the root included. A record is in one node of each
     level: it moves the answers by h + 1. Least squares is post-processing.
     """
 
@@ -37,6 +37,8 @@ class H(Algorithm):
     paper = "Hay, Rastogi, Miklau, Suciu: Boosting the accuracy of differentially private histograms, PVLDB 2010"
     dimensions = (1,)
     data_dependent = False
+    notions = ("pure", "zCDP")
+    one_measurement = True
     hierarchical = True
 
     branching: int = 2
@@ -51,13 +53,13 @@ class H(Algorithm):
         """Noisy counts of all nodes, then least squares."""
         del workload
         tree = self._solver(data.domain)
-        return tree.solve(data.laplace(tree.strategy, data.epsilon, "tree, all levels alike"))
+        return tree.solve(data.measure(tree.strategy, data.budget, "tree, all levels alike"))
 
-    def expected_error(self, workload: Workload, epsilon: float) -> float:
-        """In closed form: the complete tree has one precision a level."""
-        weights = self._weights(workload.domain)
-        noise = 2.0 * (len(weights) / float(read_epsilon(epsilon))) ** 2
-        return noise * complete_tree_variance(workload, self.branching, weights)
+    def measurement(self, workload: Workload) -> tuple[Strategy, float]:
+        """The tree; in closed form, since the complete tree has one precision per level."""
+        domain = workload.domain
+        error = complete_tree_variance(workload, self.branching, self._weights(domain))
+        return self._solver(domain).strategy, error
 
     def _weights(self, domain: Domain) -> NDArray[np.float64]:
         return np.ones(ceiling_log(domain.size, self.branching) + 1)

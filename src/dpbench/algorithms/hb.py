@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.domain import Domain
-from dpbench.inference.tree import TreeLeastSquares, complete_tree_solver, complete_tree_variance
-from dpbench.linear.integers import ceiling_log
-from dpbench.privacy import PrivateData, read_epsilon
+from dpbench.mathematics.integers import ceiling_log
+from dpbench.mathematics.least_squares import TreeLeastSquares, complete_tree_solver, complete_tree_variance
+from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 
 
@@ -50,13 +50,15 @@ class Hb(Algorithm):
 
     Privacy
     -------
-    One call spends all of epsilon on the h levels below the root (and on the root where it is measured). A record is in
-    one node of each measured level: it moves the answers by their number. Least squares is post-processing.
+    One call spends the whole budget on the h levels below the root (and on the root where it is measured). A record is
+    in one node of each measured level: it moves the answers by their number. Least squares is post-processing.
     """
 
     name = "Hb"
     paper = "Qardaji, Yang, Li: Understanding hierarchical methods for differentially private histograms, PVLDB 2013"
     data_dependent = False
+    notions = ("pure", "zCDP")
+    one_measurement = True
     hierarchical = True
 
     root: bool = by_variant(private=False, published=True)
@@ -66,13 +68,13 @@ class Hb(Algorithm):
         """Noisy counts of the nodes, then least squares."""
         del workload
         tree = self._solver(data.domain)
-        return tree.solve(data.laplace(tree.strategy, data.epsilon, "tree, all levels alike"))
+        return tree.solve(data.measure(tree.strategy, data.budget, "tree, all levels alike"))
 
-    def expected_error(self, workload: Workload, epsilon: float) -> float:
-        """In closed form: the complete tree has one precision a level."""
-        weights = self._weights(workload.domain)
-        noise = 2.0 * (sum(weights) / float(read_epsilon(epsilon))) ** 2
-        return float(noise * complete_tree_variance(workload, self.branching(workload.domain), weights))
+    def measurement(self, workload: Workload) -> tuple[Strategy, float]:
+        """The tree; in closed form, since the complete tree has one precision per level."""
+        domain = workload.domain
+        error = complete_tree_variance(workload, self.branching(domain), self._weights(domain))
+        return self._solver(domain).strategy, float(error)
 
     @staticmethod
     def branching(domain: Domain) -> int:

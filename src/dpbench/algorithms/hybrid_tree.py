@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput
-from dpbench.inference.tree import TreeLeastSquares
-from dpbench.linear.grid import BoxCounts, MedianCuts, box_tree
-from dpbench.linear.tree import Tree
+from dpbench.mathematics.grid import BoxCounts, MedianCuts, box_tree
+from dpbench.mathematics.least_squares import TreeLeastSquares
+from dpbench.mathematics.tree import Tree
 from dpbench.privacy import PrivateData, evenly, split
 from dpbench.workloads import Workload
 
@@ -85,7 +85,7 @@ class HybridTree(Algorithm):
 
     def _grow(self, data: PrivateData) -> Tree:
         """The tree, from the root down."""
-        from dpbench.kernels.boxes import quarter
+        from dpbench.mathematics.kernels.boxes import quarter
 
         portion = evenly(split(data.epsilon, self.median_share)[0], 2 * max(self.kd_levels, 1))
         lower = np.zeros((1, 2), dtype=np.int64)
@@ -109,7 +109,7 @@ class HybridTree(Algorithm):
         self, data: PrivateData, lower: Ints, upper: Ints, first: int, portion: Fraction
     ) -> tuple[Ints, Ints, Ints]:
         """Cut every box along axis ``first``, then every part along the other; a single cell has no parts."""
-        from dpbench.kernels.boxes import cut_boxes
+        from dpbench.mathematics.kernels.boxes import cut_boxes
 
         fanout = np.zeros(len(lower), dtype=np.int64)
         several = (upper - lower > 1).any(axis=1)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput, Unsupported
-from dpbench.inference.multiplicative_weights import MultiplicativeWeights
+from dpbench.mathematics.multiplicative_weights import MultiplicativeWeights
 from dpbench.privacy import PrivateData, evenly, split
 from dpbench.workloads import Prefix, Ranges, Workload
 
@@ -138,6 +138,7 @@ class MWEM(Algorithm):
 
     name = "MWEM"
     paper = "Hardt, Ligett, McSherry: A simple and practical algorithm for private data release, NIPS 2012"
+    notions = ("pure", "zCDP")
     side_information = ("scale",)
     free: ClassVar[Mapping[str, tuple[int, ...]]] = {
         "rounds": (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 30, 40, 60, 80, 100, 120, 140, 170, 200)
@@ -181,7 +182,7 @@ class MWEM(Algorithm):
 
     def _learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
         trials = data.trials
-        for_selection, for_answer = split(evenly(data.epsilon, rounds), self.share)
+        for_selection, for_answer = split(evenly(data.budget, rounds), self.share)
         weights = MultiplicativeWeights(data.domain, np.reshape(data.scale, trials), rounds, self.replays)
         estimate = weights.estimate()
         mean = np.zeros_like(estimate) if self.average else estimate
@@ -190,7 +191,7 @@ class MWEM(Algorithm):
             score = WorstAnswered(queries, estimate, measured)
             chosen = np.reshape(data.choose(score, for_selection, f"query {number}"), trials)
             measured = np.column_stack([measured, chosen])
-            noisy = np.reshape(data.laplace(ChosenBox(queries, chosen), for_answer, f"answer {number}"), trials)
+            noisy = np.reshape(data.measure(ChosenBox(queries, chosen), for_answer, f"answer {number}"), trials)
             coefficients = queries.coefficients[chosen]
             weights.learn(queries.lower[chosen], queries.upper[chosen], coefficients, coefficients * noisy)
             estimate = weights.estimate()

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput
-from dpbench.linear.deviation import Bisections, BisectionTrace, SortedLine
-from dpbench.linear.groups import GroupTotals
+from dpbench.mathematics.deviation import Bisections, BisectionTrace, SortedLine
+from dpbench.mathematics.groups import GroupTotals
 from dpbench.privacy import PrivateData, evenly, split
 from dpbench.workloads import Workload
 
@@ -141,7 +141,7 @@ class PHP(Algorithm):
 
     def _published_search(self, data: PrivateData, budget: Fraction, price: float) -> Ints:
         """The authors' search on the raw counts, with noise whose only use of the handle is to be drawn by it."""
-        from dpbench.kernels.bisection import published_bisection
+        from dpbench.mathematics.kernels.bisection import published_bisection
 
         n = data.domain.size
         depths = n.bit_length() - 1

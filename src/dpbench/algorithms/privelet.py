@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.errors import InvalidInput
-from dpbench.inference.expected import lengths, mean_over_queries
-from dpbench.linear.cells import Cells
-from dpbench.linear.haar import HaarWavelet, range_energy
-from dpbench.privacy import PrivateData, read_epsilon
+from dpbench.mathematics.cells import Cells
+from dpbench.mathematics.expected_error import lengths, mean_over_queries
+from dpbench.mathematics.haar import HaarWavelet, range_energy
+from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 
 
@@ -32,13 +32,15 @@ class Privelet(Algorithm):
 
     Privacy
     -------
-    One call spends all of epsilon on the coefficients. A cell enters the total and one difference per level, each
+    One call spends the whole budget on the coefficients. A cell enters the total and one difference per level, each
     with coefficient 1 or -1: one record moves the answers by the product over axes of log2(n_j) + 1.
     """
 
     name = "Privelet"
     paper = "Xiao, Wang, Gehrke: Differential privacy via wavelet transforms, ICDE 2010"
     data_dependent = False
+    notions = ("pure", "zCDP")
+    one_measurement = True
     hierarchical = True
 
     small_identity: int = by_variant(private=0, published=16)
@@ -52,18 +54,16 @@ class Privelet(Algorithm):
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Noisy coefficients, inverted."""
         if self._plain(workload):
-            return data.laplace(Cells(data.domain), data.epsilon, "cells")
+            return data.measure(Cells(data.domain), data.budget, "cells")
         wavelet = HaarWavelet(data.domain)
-        return wavelet.invert(data.laplace(wavelet, data.epsilon, "wavelet coefficients"))
+        return wavelet.invert(data.measure(wavelet, data.budget, "wavelet coefficients"))
 
-    def expected_error(self, workload: Workload, epsilon: float) -> float:
-        """Noise variance times the product over axes of a range's energy in the coefficients."""
-        variance = 2.0 / float(read_epsilon(epsilon)) ** 2
+    def measurement(self, workload: Workload) -> tuple[Strategy, float]:
+        """The coefficients; the product over axes of a range's energy in them."""
         if self._plain(workload):
-            return variance * mean_over_queries(workload, [lengths])
+            return Cells(workload.domain), mean_over_queries(workload, [lengths])
         wavelet = HaarWavelet(workload.domain)
-        energies = [partial(range_energy, levels=m) for m in wavelet.levels]
-        return variance * wavelet.sensitivity**2 * mean_over_queries(workload, energies)
+        return wavelet, mean_over_queries(workload, [partial(range_energy, levels=m) for m in wavelet.levels])
 
     def _plain(self, workload: Workload) -> bool:
         return workload.domain.ndim == 1 and workload.domain.size <= self.small_identity

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, UnknownName, Unsupported
-from dpbench.inference.raw_precision import RawPrecision, raw_precision_variance
-from dpbench.inference.tree import TreeLeastSquares, complete_tree_variance
-from dpbench.linear.integers import ceiling_log
-from dpbench.linear.tree import complete_tree_of_blocks
-from dpbench.privacy import PrivateData, read_epsilon
+from dpbench.mathematics.authors_tree import RawPrecision, raw_precision_variance
+from dpbench.mathematics.integers import ceiling_log
+from dpbench.mathematics.least_squares import TreeLeastSquares, complete_tree_variance
+from dpbench.mathematics.tree import complete_tree_of_blocks
+from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 
 Floats = NDArray[np.float64]
@@ -61,14 +61,16 @@ class QuadTree(Algorithm):
 
     Privacy
     -------
-    One call spends all of epsilon on the counts of all nodes, each weighted with its depth's share of epsilon. A record
-    is in one node of each depth: it moves the answers by the sum of the shares, which is 1. Structure and budgets
-    depend on the domain alone. Both passes are post-processing.
+    One call spends the whole budget on the counts of all nodes, each weighted with its depth's share. A record is in
+    one node of each depth: it moves the answers by the sum of the shares, which is 1. Structure and shares depend on
+    the domain alone. Both passes are post-processing.
     """
 
     name = "QuadTree"
     paper = "Cormode, Procopiuc, Srivastava, Shen, Yu: Differentially private spatial decompositions, ICDE 2012"
     dimensions = (2,)
+    notions = ("pure", "zCDP")
+    one_measurement = True
     hierarchical = True
     partitioning = True
     consistent = True
@@ -93,10 +95,10 @@ class QuadTree(Algorithm):
         """Noisy counts of all nodes, then the two passes."""
         del workload
         tree = _solver(data.domain, self._levels(data.domain), self.budget, self.inference)
-        return tree.solve(data.laplace(tree.strategy, data.epsilon, f"quadtree, {self.budget} budget"))
+        return tree.solve(data.measure(tree.strategy, data.budget, f"quadtree, {self.budget} budget"))
 
-    def expected_error(self, workload: Workload, epsilon: float) -> float:
-        """In closed form where leaves are cells: the complete tree has one precision a level."""
+    def measurement(self, workload: Workload) -> tuple[Strategy, float]:
+        """The nodes; in closed form where leaves are cells, since the complete tree has one precision per level."""
         domain = workload.domain
         levels = self._levels(domain)
         if 2**levels < max(domain):
@@ -105,7 +107,8 @@ class QuadTree(Algorithm):
                 f"use height={ceiling_log(max(domain), 2)} or run it"
             )
         variance = complete_tree_variance if self.inference == "ols" else raw_precision_variance
-        return 2.0 / float(read_epsilon(epsilon)) ** 2 * variance(workload, 2, level_weights(levels, self.budget))
+        tree = _solver(domain, levels, self.budget, self.inference)
+        return tree.strategy, variance(workload, 2, level_weights(levels, self.budget))
 
     def _levels(self, domain: Domain) -> int:
         return min(self.height, ceiling_log(max(domain), 2))

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm, by_variant
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, UnknownName
-from dpbench.inference.tree import TreeLeastSquares
-from dpbench.linear.bins import binned_tree
-from dpbench.linear.groups import GroupTotals
-from dpbench.linear.structure import BoundaryScore
-from dpbench.linear.tree import Tree
+from dpbench.mathematics.bins import binned_tree
+from dpbench.mathematics.groups import GroupTotals
+from dpbench.mathematics.least_squares import TreeLeastSquares
+from dpbench.mathematics.structure import BoundaryScore
+from dpbench.mathematics.tree import Tree
 from dpbench.privacy import PrivateData, evenly, split
 from dpbench.workloads import Workload
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, UnknownName
-from dpbench.linear.grid import GridCounts, nearly_equal, steps
+from dpbench.mathematics.grid import GridCounts, nearly_equal, steps
 from dpbench.privacy import PrivateData
 from dpbench.workloads import Workload
 
@@ -44,6 +44,7 @@ class UGrid(Algorithm):
 
     name = "UGrid"
     paper = "Qardaji, Yang, Li: Differentially private grids for geospatial data, ICDE 2013"
+    notions = ("pure", "zCDP")
     dimensions = (2,)
     partitioning = True
     side_information = ("scale",)
@@ -64,17 +65,17 @@ class UGrid(Algorithm):
 
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Noisy blocks, spread; trial by trial where their grids differ."""
-        grids = [self._sides(data.domain, scale * float(data.epsilon)) for scale in data.scale]
+        grids = [self._sides(data.domain, scale * data.as_epsilon(data.budget)) for scale in data.scale]
         if len(set(grids)) > 1:
             return super().estimate(data, workload)
         grid = self._grid(data.domain, grids[0])
-        return grid.spread(data.laplace(grid, data.epsilon, "blocks of the grid"))
+        return grid.spread(data.measure(grid, data.budget, "blocks of the grid"))
 
     def estimate_once(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """The same for one trial."""
         del workload
-        grid = self._grid(data.domain, self._sides(data.domain, float(data.scale) * float(data.epsilon)))
-        return np.asarray(grid.spread(data.laplace(grid, data.epsilon, "blocks of the grid")[None])[0])
+        grid = self._grid(data.domain, self._sides(data.domain, float(data.scale) * data.as_epsilon(data.budget)))
+        return np.asarray(grid.spread(data.measure(grid, data.budget, "blocks of the grid")[None])[0])
 
     def _sides(self, domain: Domain, signal: float) -> tuple[int, ...]:
         """The side of a block, or in mode "m_by_m" the number of parts along each axis; signal is N epsilon."""

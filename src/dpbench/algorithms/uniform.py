@@ -25,12 +25,13 @@ class Uniform(Algorithm):
 
     name = "Uniform"
     paper = "Hay, Machanavajjhala, Miklau, Chen, Zhang: Principled evaluation ... using DPBench, SIGMOD 2016"
+    notions = ("pure", "zCDP")
     partitioning = True
     consistent = False
 
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """The noisy total over the number of cells, everywhere."""
         del workload
-        total = data.laplace(Total(), data.epsilon, "total")
+        total = data.measure(Total(), data.budget, "total")
         share = (total / data.domain.size).reshape(-1, *[1] * data.domain.ndim)
         return np.broadcast_to(share, (data.trials, *data.domain.shape)).copy()

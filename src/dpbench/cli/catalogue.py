@@ -21,7 +21,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_verb(
         subparsers,
         "list",
-        "algorithms, datasets, workloads, suites",
+        "algorithms, datasets, workloads, losses, suites",
         "List what there is, as a table or as JSON.",
         "dpbench list algorithms\n  dpbench list datasets --json",
     )
@@ -89,8 +89,23 @@ def _workloads() -> list[Row]:
     return [{"name": name, "about": getattr(workloads, name).describe()} for name in workloads.names()]
 
 
+def _losses() -> list[Row]:
+    from dataclasses import fields
+
+    from dpbench.loss import LOSSES
+
+    return [
+        {
+            "name": name,
+            "parameters": {each.name: each.default for each in fields(kind)},
+            "about": kind.describe(),
+        }
+        for name, kind in LOSSES.items()
+    ]
+
+
 def _suites() -> list[Row]:
-    from dpbench.experiment.suites import SUITES
+    from dpbench.run.suites import SUITES
 
     return [{"name": suite.name, "about": suite.about} for suite in SUITES.values()]
 
@@ -99,6 +114,7 @@ LISTS: dict[str, Callable[[], list[Row]]] = {
     "algorithms": _algorithms,
     "datasets": _datasets,
     "workloads": _workloads,
+    "losses": _losses,
     "suites": _suites,
 }
 

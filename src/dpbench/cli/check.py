@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from dpbench.cli.arguments import add_verb
 
 if TYPE_CHECKING:
+    from dpbench.audit.report import AuditReport, Layer
     from dpbench.cli.arguments import Subparsers
     from dpbench.errors import DPBenchError
-    from dpbench.testing.report import AuditReport, Layer
 
 _ABOUT = """\
 Audit algorithms, layer by layer:
@@ -58,9 +58,9 @@ def run_check(chosen: argparse.Namespace) -> int:
     """Audit each algorithm; 1 if any fails, 2 if any cannot be examined."""
     import os
 
+    from dpbench.audit.examinations import examine
+    from dpbench.audit.samplers import samplers_layer
     from dpbench.errors import DPBenchError
-    from dpbench.testing.examining import examine
-    from dpbench.testing.samplers import samplers_layer
 
     examinations = _examinations(chosen)
     jobs = min(os.cpu_count() or 1, len(examinations)) if chosen.jobs is None else chosen.jobs
@@ -95,8 +95,8 @@ def _progress(name: str, outcome: AuditReport | DPBenchError) -> str:
 def _examinations(chosen: argparse.Namespace) -> list[Any]:
     """What was asked for, or one line of refusal."""
     from dpbench import algorithms
+    from dpbench.audit.examinations import Examination
     from dpbench.errors import InvalidInput
-    from dpbench.testing.examining import Examination
 
     names = [*chosen.algorithms, *(algorithms.names() if chosen.all else [])]
     if not names:

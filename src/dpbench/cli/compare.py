@@ -1,28 +1,30 @@
-"""``dpbench compare``: somebody's algorithm against the whole study."""
+"""``dpbench compare``: an algorithm of your own against the whole study."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from dpbench.cli.arguments import add_verb, workers
 from dpbench.cli.report import page_line
+from dpbench.cli.standards import add_standards, given_standards, read_by_options
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from dpbench.cli.arguments import Subparsers
-    from dpbench.experiment.plan import Plan
-    from dpbench.paper.newcomer import Comparison
+    from dpbench.paper.comparison import Comparison
     from dpbench.results import Results
+    from dpbench.run.plan import Plan
 
 _ABOUT = """\
 Run one algorithm on the data vectors of the study that comes with the package, and set it against all others without
-running them: where it is competitive, its regret, where it loses to the baselines, and the sentence and the table for
-a paper. What was run before is not run again.
+running them: where it is competitive, its regret, where it loses to the baselines, in how many settings it is
+significantly better or worse than each rival and by which factor, and the sentence and the tables for a paper. What was
+run before is not run again.
 """
 _EXAMPLE = """\
 dpbench compare mine.py:Mine --dimensions 1 --domain 4096 --page page
@@ -45,27 +47,28 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--jobs", type=workers, metavar="N", help="worker processes (one for each core); 0: in this process")
     add("--page", metavar="DIR", help="also write a page that shows it beside all others")
     add("--json", action="store_true", help="write JSON")
-    add("--latex", action="store_true", help="write the table in LaTeX rather than Markdown")
+    add("--latex", action="store_true", help="write the tables in LaTeX rather than Markdown")
     add("--quiet", action="store_true", help="no progress")
+    add_standards(parser)
     parser.set_defaults(run=run_compare)
 
 
 def run_compare(chosen: argparse.Namespace) -> int:
     """Run the newcomer where it is missing and print the comparison; 1 if a unit failed."""
-    from dpbench.errors import InvalidStore
-    from dpbench.paper import Study
-    from dpbench.paper.newcomer import against
+    from dpbench.page.comparison import comparison_plain
+    from dpbench.paper.comparison import against
 
-    study = Study.from_stores(chosen.study) if chosen.study else Study.shipped()
-    part = study.private if chosen.setting == "private" else study.published
-    if part.results is None:
-        raise InvalidStore(f"the study has nothing in the {chosen.setting} setting; choose the other with --setting")
-    rivals = _chosen(part.results, chosen)
-    newcomer, failed = _run(_plan(rivals, chosen), chosen)
-    comparison = against(rivals, newcomer)
+    rivals = read_by_options(_chosen(_study(chosen), chosen), chosen)
+    plan = _plan(rivals, chosen)
+    newcomer, failed = _run(plan, chosen)
+    rivals = _without_namesake(rivals, newcomer)
+    _tell_failures(newcomer)
+    if not newcomer.whole.any():
+        return 1
+    comparison = against(rivals, newcomer, _exact(plan, rivals, chosen))
     page = _page(rivals.joined(newcomer), comparison, chosen) if chosen.page else None
     if chosen.json:
-        plain = asdict(comparison) | {"sentence": comparison.sentence} | ({"page": str(page)} if page else {})
+        plain = comparison_plain(comparison) | ({"page": str(page)} if page else {})
         sys.stdout.write(json.dumps(plain, indent=1) + "\n")
     else:
         _print(comparison, latex=chosen.latex)
@@ -76,12 +79,72 @@ def run_compare(chosen: argparse.Namespace) -> int:
 def _page(both: Results, comparison: Comparison, chosen: argparse.Namespace) -> Path:
     """The newcomer on a page with everybody it was compared with."""
     from dpbench.gallery import gallery_for
+    from dpbench.page import page
+    from dpbench.page.comparison import for_page
     from dpbench.plugins import find
-    from dpbench.report import page
 
     names = set(both.columns["dataset"].tolist())
     gallery = gallery_for(added=[find(chosen.algorithm)], names=names)
-    return page(both, chosen.page, gallery=gallery, title=f"DPBench: {comparison.name} among the others")
+    title = f"DPBench: {comparison.name} among the others"
+    return page(both, chosen.page, gallery=gallery, title=title, comparison=for_page(comparison))
+
+
+def _study(chosen: argparse.Namespace) -> Results:
+    """What the newcomer is set against: every algorithm of the setting, whatever its parameters and side information.
+
+    The shipped study keeps its small suites, whose parameters vary, apart; a study of one's own is taken whole.
+    """
+    from dpbench.errors import InvalidStore
+    from dpbench.paper import Study
+    from dpbench.paper.study import joined
+    from dpbench.results import Results
+
+    found: Results | None
+    if chosen.study:
+        opened = [Results.open(path, **given_standards(chosen)) for path in chosen.study]
+        found = joined(opened).where(variant=chosen.setting)
+    else:
+        shipped = Study.shipped()
+        found = (shipped.private if chosen.setting == "private" else shipped.published).results
+    if found is None or not len(found):
+        raise InvalidStore(f"the study has nothing in the {chosen.setting} setting; choose the other with --setting")
+    return found
+
+
+def _without_namesake(rivals: Results, newcomer: Results) -> Results:
+    """The rivals; results that the study has under the newcomer's own label are left out, and that is said."""
+    same = rivals.labels == (newcomer.labels[0] if len(newcomer) else None)
+    if same.any():
+        sys.stderr.write(
+            f"dpbench: the study has results of {newcomer.labels[0]} too; they are left out, as it was run anew\n"
+        )
+    return rivals.take(~same)
+
+
+def _tell_failures(newcomer: Results) -> None:
+    from collections import Counter
+
+    failed = Counter(newcomer.columns["failure"][~newcomer.whole].tolist())
+    for why, number in failed.items():
+        sys.stderr.write(
+            f"dpbench: {newcomer.labels[0]} failed in {number} of {len(newcomer)} settings, which are not compared: "
+            f"{why or 'no errors'}\n"
+        )
+
+
+def _exact(plan: Plan, rivals: Results, chosen: argparse.Namespace) -> Mapping[str, Mapping[str, float]]:
+    """Exact ratios of errors, where the newcomer and a rival have expected errors."""
+    from dpbench.paper.exact_ratios import exact_ratios
+    from dpbench.plugins import find
+    from dpbench.run.units import workload_label
+
+    workloads = {
+        (workload_label(part), str(domain)): part.build(domain)
+        for task in plan.tasks
+        for domain in task.generator.domains
+        for part in task.workloads
+    }
+    return exact_ratios(find(chosen.algorithm)(variant=chosen.setting), rivals, workloads)
 
 
 def _chosen(results: Results, chosen: argparse.Namespace) -> Results:
@@ -98,9 +161,9 @@ def _plan(rivals: Results, chosen: argparse.Namespace) -> Plan:
     """The newcomer on every combination of the study's datasets, domains and scales, with its seed."""
     import numpy as np
 
-    from dpbench.experiment.plan import Plan
-    from dpbench.task import RANGE_1D, RANGE_2D
-    from dpbench.task_parts import AlgorithmPart
+    from dpbench.run.plan import Plan
+    from dpbench.task.parts import AlgorithmPart
+    from dpbench.task.task import RANGE_1D, RANGE_2D
 
     side = "public" if chosen.setting == "published" else "estimated"
     newcomer = AlgorithmPart(chosen.algorithm, chosen.setting, side)
@@ -113,6 +176,7 @@ def _plan(rivals: Results, chosen: argparse.Namespace) -> Plan:
         tasks.append(
             base.replace(
                 name=name,
+                loss=rivals.standards.loss,
                 datasets=columns["dataset"],
                 domains=columns["domain"],
                 scales=columns["scale"],
@@ -128,7 +192,7 @@ def _plan(rivals: Results, chosen: argparse.Namespace) -> Plan:
 
 def _run(plan: Plan, chosen: argparse.Namespace) -> tuple[Results, int]:
     """The newcomer's results, and how many units failed."""
-    from dpbench.cli.filling import fill
+    from dpbench.cli.running import fill
     from dpbench.results import Results
 
     store, todo, failed = fill(plan, chosen)
@@ -137,12 +201,10 @@ def _run(plan: Plan, chosen: argparse.Namespace) -> tuple[Results, int]:
 
 
 def _print(comparison: Comparison, *, latex: bool) -> None:
-    from dpbench.report.comparison import comparison_latex, comparison_markdown
+    from dpbench.page.comparison import comparison_latex, comparison_markdown
 
     write = sys.stdout.write
     write(comparison.sentence + "\n\n")
     write((comparison_latex if latex else comparison_markdown)(comparison) + "\n")
     ranked = sorted(comparison.regrets.items(), key=lambda each: each[1])
     write("regret: " + ", ".join(f"{name} {value:.2f}" for name, value in ranked) + "\n")
-    differs = ", ".join(f"{name} {number}" for name, number in comparison.different.items())
-    write(f"settings of {comparison.settings} that differ significantly (Bonferroni over all) from: {differs}\n")

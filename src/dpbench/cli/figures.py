@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dpbench.cli.arguments import add_verb
+from dpbench.cli.standards import add_standards, open_results
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -20,7 +21,8 @@ def add_parser(subparsers: Subparsers) -> None:
         "figures",
         "figures and tables for a paper",
         "Write the paper's figures 1, 2a, 2b and 2c of a store or a summary as PDF, SVG and PNG, and its tables of\n"
-        "errors, competitive algorithms and regret as LaTeX (booktabs), Markdown and CSV.",
+        "errors, competitive algorithms (by mean and by percentile), baselines and regret as LaTeX (booktabs),\n"
+        "Markdown and CSV.",
         "dpbench figures dpbench-store/demo --out figures\n"
         "  dpbench figures published.parquet --authors figure1_means.csv --out figures",
     )
@@ -31,18 +33,20 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--tables-only", action="store_true", help="no figures: needs no drawing library")
     parser.add_argument("--json", action="store_true", help="write JSON")
+    add_standards(parser)
     parser.set_defaults(run=run_figures)
 
 
 def run_figures(chosen: argparse.Namespace) -> int:
     """Write figures and tables and name the files."""
     from dpbench.errors import InvalidInput
-    from dpbench.report import figures, tables
-    from dpbench.results import Results
+    from dpbench.page import figures, tables
 
     if chosen.authors and chosen.tables_only:
         raise InvalidInput("--authors lays values over figures, and --tables-only draws none; leave one of them out")
-    results = Results.open(chosen.results)
+    results = open_results(chosen.results, chosen)
+    if chosen.authors and results.standards.loss != "L2":
+        raise InvalidInput(f"--authors are L2 errors and these are {results.standards.loss} errors; leave one out")
     written = [*tables(results, chosen.out).files]
     if not chosen.tables_only:
         written += figures(results, chosen.out, authors=chosen.authors)

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from dpbench.cli.arguments import add_verb
+from dpbench.cli.standards import add_standards, given_standards, read_by_options
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -19,12 +20,13 @@ Rows = list[dict[str, Any]]
 CHOICES = ("errors", "competitive", "risk", "baselines", "regret", "bias", "people", "time")
 
 _ABOUT = """\
-Say what the results of a study mean. A study is a store, or a summary file of one.
+Say what the results of a study mean. A study is a store, or a summary file of one. Errors are read by the loss, the
+percentile, the level, the baselines and the test that the plan of the study names, or that you name here.
 
-  errors       mean error with its standard error, deviation and 95th percentile
+  errors       mean error with its standard error, deviation and percentile
   competitive  on how many datasets an algorithm is the best, or not significantly worse
-  risk         the same by the 95th percentile, for who avoids risk
-  baselines    who does not beat Identity, who does not beat Uniform
+  risk         the same by the percentile, for a user who avoids risk
+  baselines    error over that of each baseline
   regret       what it costs to use one algorithm everywhere
   bias         which share of the squared error is bias
   people       errors of a query in records and in percent of the data
@@ -41,13 +43,14 @@ def add_parser(subparsers: Subparsers) -> None:
         _ABOUT,
         "dpbench interpret dpbench-store/demo --what competitive\n"
         "  dpbench interpret study.parquet --what regret --domain 4096 --json\n"
+        "  dpbench interpret results --what risk --percentile 90 --alpha 0.01\n"
         "  dpbench interpret results --csv settings.csv",
     )
     add = parser.add_argument
     add("study", metavar="STORE|SUMMARY.parquet", help="a store, or a summary file")
     add("--what", choices=(*CHOICES, "all"), default="all", help="which tables (all)")
     add("--json", action="store_true", help="write JSON")
-    add("--csv", metavar="FILE", help="write the rows of --what here; with all: one row a setting with all measures")
+    add("--csv", metavar="FILE", help="write the rows of --what here; with all: one row per setting with all measures")
     add("--summary", metavar="FILE.parquet", help="write the chosen results as a summary file")
     many: dict[str, Any] = {"action": "append", "default": []}
     add("--algorithm", metavar="NAME", help="only this algorithm; may be repeated", **many)
@@ -56,8 +59,8 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--scale", type=float, metavar="N", help="only this scale; may be repeated", **many)
     add("--epsilon", type=float, metavar="E", help="only this epsilon; may be repeated", **many)
     add("--variant", choices=("private", "published"), help="only this form")
-    add("--paired", action="store_true", help="compare on common data vectors (the paper's test is unpaired)")
-    add("--test", choices=("unpaired", "paired", "blocked"), help="the test of means, by name (unpaired)")
+    add("--paired", action="store_true", help="the same as --test paired: compare on common data vectors")
+    add_standards(parser)
     parser.set_defaults(run=run_interpret)
 
 
@@ -66,24 +69,25 @@ def run_interpret(chosen: argparse.Namespace) -> int:
     from dpbench.results import Results, export_csv
     from dpbench.results.csv_file import write_rows
 
-    results = select(Results.open(chosen.study), chosen)
+    chosen.test = chosen.test or ("paired" if chosen.paired else None)
+    opened = Results.open(chosen.study, **given_standards(chosen))
+    results = read_by_options(select(opened, chosen), chosen)
     whats = CHOICES if chosen.what == "all" else (chosen.what,)
-    test = chosen.test or ("paired" if chosen.paired else "unpaired")
     if chosen.summary:
         results.write(chosen.summary)
     if chosen.csv:
         if chosen.what == "all":
             export_csv(results, chosen.csv)
         else:
-            write_rows(chosen.csv, ROWS[chosen.what](results, test))
+            write_rows(chosen.csv, rows_of(chosen.what, results))
     elif chosen.json:
-        rows = {what: _plain(ROWS[what](results, test)) for what in whats}
+        rows = {what: _plain(rows_of(what, results)) for what in whats}
         sys.stdout.write(json.dumps(rows, indent=1) + "\n")
     else:
         from dpbench.cli.interpret_tables import TABLES
 
         for what in whats:
-            TABLES[what](ROWS[what](results, test))
+            TABLES[what](rows_of(what, results), results.standards)
     for failure, number in _failures(results).items():
         sys.stderr.write(f"dpbench: {number} settings with failures are not compared: {failure}\n")
     return 0
@@ -100,10 +104,24 @@ def select(results: Results, chosen: argparse.Namespace) -> Results:
     return kept
 
 
-def _competitive(results: Results, test: str) -> Rows:
+def rows_of(what: str, results: Results) -> Rows:
+    """The rows of one table, each with the standards that it was made by."""
+    make, used = ROWS[what]
+    standards = results.standards
+    known = {
+        "loss": standards.loss,
+        "percentile_level": standards.percentile,
+        "alpha": standards.alpha,
+        "test": standards.test,
+    }
+    return [{**{name: known[name] for name in used}, **row} for row in make(results)]
+
+
+def _competitive(results: Results, test: str | None = None) -> Rows:
     from dpbench.interpreting import competitive_sets
 
-    sets = competitive_sets(results, test)  # type: ignore[arg-type]  # one of the choices
+    sets = competitive_sets(results, test)
+    compared = sets.compared
     rows = []
     for number, place in enumerate(sets.grid.places):
         for column, label in enumerate(sets.grid.labels):
@@ -114,11 +132,12 @@ def _competitive(results: Results, test: str) -> Rows:
                     "algorithm": label,
                     "score": float(sets.score[number, column]),
                     "p_value": float(sets.p_values[number, column]),
+                    "compared": int(compared[number]),
                     "level": float(sets.levels[number]),
                     "best": column == int(sets.best[number]),
                     "competitive": bool(sets.members[number, column]),
                     "missing": reason,
-                    "test": sets.test,
+                    "test": sets.test.name,
                 }
             )
     return rows
@@ -132,8 +151,8 @@ def _regret(results: Results) -> Rows:
     return [{**dict(each.where), **{k: v for k, v in asdict(each).items() if k != "where"}} for each in found]
 
 
-def _dataclasses(name: str) -> Callable[[Results, str], Rows]:
-    def rows(results: Results, _: str) -> Rows:
+def _dataclasses(name: str) -> Callable[[Results], Rows]:
+    def rows(results: Results) -> Rows:
         from dpbench import interpreting
 
         return [asdict(each) for each in getattr(interpreting, name)(results)]
@@ -141,22 +160,23 @@ def _dataclasses(name: str) -> Callable[[Results, str], Rows]:
     return rows
 
 
-def _baselines(results: Results, _: str) -> Rows:
+def _baselines(results: Results) -> Rows:
     from dpbench.interpreting import baselines
 
     return [{**asdict(each), "beats": each.beats} for each in baselines(results)]
 
 
-ROWS: dict[str, Callable[[Results, str], Rows]] = {
-    "errors": _dataclasses("error_cells"),
-    "competitive": _competitive,
-    "risk": lambda results, _: _competitive(results, "percentile"),
-    "baselines": _baselines,
-    "regret": lambda results, _: _regret(results),
-    "bias": _dataclasses("bias_shares"),
-    "people": _dataclasses("in_records"),
-    "time": _dataclasses("time_spent"),
+ROWS: dict[str, tuple[Callable[[Results], Rows], tuple[str, ...]]] = {
+    "errors": (_dataclasses("error_cells"), ("loss", "percentile_level")),
+    "competitive": (_competitive, ("loss", "percentile_level", "alpha")),
+    "risk": (lambda results: _competitive(results, "percentile"), ("loss", "percentile_level", "alpha")),
+    "baselines": (_baselines, ("loss", "alpha", "test")),
+    "regret": (_regret, ("loss",)),
+    "bias": (_dataclasses("bias_shares"), ()),
+    "people": (_dataclasses("in_records"), ("loss", "percentile_level")),
+    "time": (_dataclasses("time_spent"), ()),
 }
+"""How the rows of each table are made, and which standards they are made by."""
 
 
 def _failures(results: Results) -> dict[str, int]:

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from math import isnan
 from typing import Any
 
-from dpbench.cli.tables import write_pivot, write_table
+from dpbench.cli.text_tables import write_pivot, write_table
+from dpbench.standards import Standards
 
 Row = dict[str, Any]
 Rows = list[Row]
+Table = Callable[[Rows, Standards], None]
 
 
 def _groups(rows: Rows) -> dict[str, Rows]:
@@ -22,54 +24,70 @@ def _groups(rows: Rows) -> dict[str, Rows]:
     return groups
 
 
-def _pivot(what: str, cell: Callable[[Row], str], note: str, by: str = "") -> Callable[[Rows], None]:
-    def write(rows: Rows) -> None:
-        for title, group in _groups(rows).items():
-            for part in dict.fromkeys(row[by] for row in group) if by else ("",):
-                cells = {(row["algorithm"], row["scale"]): cell(row) for row in group if not by or row[by] == part}
-                write_pivot(f"{title}: {what}{part}", cells, note)
-
-    return write
+def _write_pivots(rows: Rows, what: str, cell: Callable[[Row], str], note: str, by: str = "") -> None:
+    """One table for each workload, domain and epsilon, and for each value of ``by`` in it."""
+    for title, group in _groups(rows).items():
+        for part in dict.fromkeys(row[by] for row in group) if by else ("",):
+            cells = {(row["algorithm"], row["scale"]): cell(row) for row in group if not by or row[by] == part}
+            write_pivot(f"{title}: {what}{part}", cells, note)
 
 
-def _errors(row: Row) -> str:
+def _errors(rows: Rows, standards: Standards) -> None:
+    note = f"mean over datasets ± its standard error, sd of one trial, {standards.percentile_words} (p)"
+    _write_pivots(rows, standards.error_words, _error, note)
+
+
+def _error(row: Row) -> str:
     failed = f" ({row['failed']} failed)" if row["failed"] else ""
     spread = (
         f"{row['mean']:.2e} ±{row['standard_error'] / row['mean']:.0%}" if row["mean"] > 0 else f"{row['mean']:.2e}"
     )
-    return f"{spread} sd {row['deviation']:.1e} p95 {row['percentile']:.1e}{failed}"
+    return f"{spread} sd {row['deviation']:.1e} p{row['percentile_level']:g} {row['percentile']:.1e}{failed}"
 
 
-def _counts(what: str) -> Callable[[Rows], None]:
-    def write(rows: Rows) -> None:
-        for title, group in _groups(rows).items():
-            number: dict[tuple[str, int], int] = {}
-            missing: dict[tuple[str, int], int] = {}
-            for row in group:
-                key = (row["algorithm"], row["scale"])
-                number[key] = number.get(key, 0) + row["competitive"]
-                missing[key] = missing.get(key, 0) + bool(row["missing"])
-            datasets = len({row["dataset"] for row in group})
-            shown = {
-                key: (str(count) if count else "-")
-                + (f" ({missing[key]} missing)" if 0 < missing[key] < datasets else "")
-                for key, count in number.items()
-                if missing[key] < datasets
-            }
-            test = group[0]["test"]
-            note = f"datasets of {datasets}; {test} test at 0.05 / (n - 1)"
-            winners = {name for (name, _), text in shown.items() if text != "-"}
-            write_pivot(f"{title}: {what}", {key: text for key, text in shown.items() if key[0] in winners}, note)
+def _counts(rows: Rows, standards: Standards) -> None:
+    """On how many datasets an algorithm is competitive, among which algorithms, by which test, at which level."""
+    from dpbench.interpreting import family_words, find_test
 
-    return write
+    for title, group in _groups(rows).items():
+        number: dict[tuple[str, int], int] = {}
+        missing: dict[tuple[str, int], int] = {}
+        for row in group:
+            key = (row["algorithm"], row["scale"])
+            number[key] = number.get(key, 0) + row["competitive"]
+            missing[key] = missing.get(key, 0) + bool(row["missing"])
+        datasets = len({row["dataset"] for row in group})
+        shown = {
+            key: (str(count) if count else "-") + (f" ({missing[key]} missing)" if 0 < missing[key] < datasets else "")
+            for key, count in number.items()
+            if missing[key] < datasets
+        }
+        test = find_test(group[0]["test"])
+        family = family_words((row["compared"] for row in group), test.words, standards.alpha)
+        winners = {name for (name, _), text in shown.items() if text != "-"}
+        write_pivot(
+            f"{title}: competitive by {test.measure_words(standards)}",
+            {key: text for key, text in shown.items() if key[0] in winners},
+            f"datasets of {datasets}; {family}",
+        )
+
+
+def _baselines(rows: Rows, standards: Standards) -> None:
+    if not rows:
+        write_table("baselines", ["none of these is in the results:", *standards.baselines], [])
+    note = (
+        f"below 1: beats the baseline; ~ not significant at {standards.alpha:g}; on so many datasets significantly "
+        f"better (+) or worse (-)"
+    )
+    _write_pivots(rows, f"mean {standards.error_words} over that of ", _baseline, note, by="baseline")
 
 
 def _baseline(row: Row) -> str:
-    mark = "" if row["p_value"] < 0.05 else "~"
+    mark = "" if row["p_value"] < row["alpha"] else "~"
     return f"{row['ratio']:.3g}{mark} (+{row['better']} -{row['worse']})"
 
 
-def _regret(rows: Rows) -> None:
+def _regret(rows: Rows, standards: Standards) -> None:
     for title, group in _groups(rows).items():
         overall = {row["algorithm"]: row for row in group if "scale" not in row}
         by_scale = {(row["algorithm"], row["scale"]): f"{row['regret']:.2f}" for row in group if "scale" in row}
@@ -81,15 +99,34 @@ def _regret(rows: Rows) -> None:
             scaled = [by_scale.get((name, scale), "-") for scale in scales]
             lines.append([name, f"{row['regret']:.2f}", interval, *scaled, lacks])
         heads = ["algorithm", "regret", "95 %", *(f"{scale:.0e}".replace("e+0", "e") for scale in scales), "settings"]
-        note = "geometric mean of error over the best; interval by resampling datasets; by scale"
+        note = f"geometric mean of {standards.error_words} over the best; interval by resampling datasets; by scale"
         write_table(f"{title}: regret", heads, lines, note)
 
 
-def _people(row: Row) -> str:
+def _bias(rows: Rows, _: Standards) -> None:
+    note = "mean over datasets and the largest; corrected for the number of trials"
+    _write_pivots(rows, "share of bias in the squared error", _share, note)
+
+
+def _share(row: Row) -> str:
+    return f"{max(row['share'], 0.0):.0%} (at most {max(row['largest'], 0.0):.0%})"
+
+
+def _people(rows: Rows, standards: Standards) -> None:
+    from dpbench.interpreting import PER_QUERY
+
+    if not rows:
+        write_table(f"errors in records are not known by the loss {standards.loss}, or for these workloads", [""], [])
+        return
+    note = f"{PER_QUERY[standards.loss].words} over queries; bad run: {standards.percentile_words}"
+    _write_pivots(rows, "error of a query in records", _in_records, note)
+
+
+def _in_records(row: Row) -> str:
     return f"{row['records']:,.0f} ({row['percent']:.2g} %), bad run {row['bad_records']:,.0f}"
 
 
-def _time(rows: Rows) -> None:
+def _time(rows: Rows, _: Standards) -> None:
     """Seconds by algorithm and domain for each number of axes, the most expensive algorithm first."""
     for axes in dict.fromkeys(row["domain"].count("x") + 1 for row in rows):
         here = [row for row in rows if row["domain"].count("x") + 1 == axes]
@@ -108,29 +145,18 @@ def _time(rows: Rows) -> None:
             ]
             for name in sorted(total, key=lambda name: -total[name])
         ]
-        heads = ["algorithm", *domains, "all", "share", "ms a trial"]
+        heads = ["algorithm", *domains, "all", "share", "ms per trial"]
         note = f"{sum(total.values()) / 60:.1f} minutes of one core; data vectors, answers and losses come on top"
         write_table(f"{axes}-D: seconds of processor time in algorithms", heads, lines, note)
 
 
-TABLES: dict[str, Callable[[Rows], None]] = {
-    "errors": _pivot(
-        "scaled error", _errors, "mean over datasets ± its standard error, sd of one trial, 95th percentile"
-    ),
-    "competitive": _counts("competitive by mean error"),
-    "risk": _counts("competitive by the 95th percentile"),
-    "baselines": _pivot(
-        "mean error over that of ",
-        _baseline,
-        "below 1: beats the baseline; ~ not significant; on so many datasets significantly better (+) or worse (-)",
-        by="baseline",
-    ),
+TABLES: dict[str, Table] = {
+    "errors": _errors,
+    "competitive": _counts,
+    "risk": _counts,
+    "baselines": _baselines,
     "regret": _regret,
-    "bias": _pivot(
-        "share of bias in the squared error",
-        lambda row: f"{max(row['share'], 0.0):.0%} (at most {max(row['largest'], 0.0):.0%})",
-        "mean over datasets and the largest; corrected for the number of trials",
-    ),
-    "people": _pivot("error of a query in records", _people, "root mean square over queries; bad run: 95th percentile"),
+    "bias": _bias,
+    "people": _people,
     "time": _time,
 }

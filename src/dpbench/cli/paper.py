@@ -102,7 +102,7 @@ def _line(name: str, told: str, word: str, why: str) -> None:
 
 
 def _details(each: Verdict) -> None:
-    from dpbench.cli.tables import write_table
+    from dpbench.cli.text_tables import write_table
 
     for setting, rows, quantities in (
         ("paper's setting", each.rows, each.quantities),
@@ -147,9 +147,10 @@ def _export(study: Study, path: str) -> int:
 def _same(study: Study, store: str, *, shipped: bool) -> int:
     from dpbench.paper.changed import changes
     from dpbench.paper.rerun import compare_rerun
+    from dpbench.paper.study import PAPER_STANDARDS
     from dpbench.results import Results
 
-    found = compare_rerun(study, Results.open(store), changes() if shipped else ())
+    found = compare_rerun(study, Results.open(store, **PAPER_STANDARDS), changes() if shipped else ())
     sys.stdout.write(f"{found}\n")
     for each in found.different:
         sys.stdout.write(f"  {each}\n")
@@ -159,7 +160,7 @@ def _same(study: Study, store: str, *, shipped: bool) -> int:
 
 
 def _price(study: Study, *, as_json: bool) -> int:
-    from dpbench.cli.tables import write_pivot
+    from dpbench.cli.text_tables import write_pivot
     from dpbench.errors import InvalidStore
     from dpbench.paper.price import prices
     from dpbench.paper.verdict import Undecided

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dpbench.cli.arguments import add_verb
+from dpbench.cli.standards import add_standards, open_results
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -28,6 +29,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--audit", action="store_true", help="check the privacy of every algorithm of the catalogue")
     parser.add_argument("--measure", action="store_true", help="measure exchangeability instead of believing it")
     parser.add_argument("--json", action="store_true", help="write JSON")
+    add_standards(parser)
     parser.set_defaults(run=run_principles)
 
 
@@ -36,10 +38,9 @@ def run_principles(chosen: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from dpbench.errors import InvalidInput
-    from dpbench.principles import judge
-    from dpbench.results import Results
+    from dpbench.paper.principles import judge
 
-    results = Results.open(chosen.study)
+    results = open_results(chosen.study, chosen)
     if not len(results):
         raise InvalidInput(f"{chosen.study} is empty; run something first")
     measured = _measured(results) if chosen.measure else None
@@ -54,7 +55,7 @@ def run_principles(chosen: argparse.Namespace) -> int:
 
 def _measured(results: Results) -> dict[tuple[str, str], str]:
     from dpbench import algorithms
-    from dpbench.properties import measured_properties
+    from dpbench.audit.properties import measured_properties
 
     known = algorithms.catalogue()
     forms = set(zip(results.columns["algorithm"].tolist(), results.columns["variant"].tolist(), strict=True))
@@ -67,8 +68,8 @@ def _measured(results: Results) -> dict[tuple[str, str], str]:
 
 def _audited(results: Results) -> dict[str, str]:
     from dpbench import algorithms
+    from dpbench.audit import check_algorithm
     from dpbench.errors import CheckFailed
-    from dpbench.testing import check_algorithm
 
     known, found = algorithms.catalogue(), {}
     for name in sorted(set(results.columns["algorithm"].tolist()) & known.keys()):

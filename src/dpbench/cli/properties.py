@@ -40,10 +40,10 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run_properties(chosen: argparse.Namespace) -> int:
     """Measure and print; 1 if an algorithm could not be measured."""
-    from dpbench.cli.tables import write_table
+    from dpbench.audit.properties import as_row, measured_catalogue, measured_properties
+    from dpbench.cli.text_tables import write_table
     from dpbench.paper.reported import numbers
     from dpbench.plugins import find
-    from dpbench.properties import as_row, measured_catalogue, measured_properties
     from dpbench.results.csv_file import write_rows
 
     named = [measured_properties(find(name), chosen.variant) for name in chosen.algorithms]

@@ -10,8 +10,8 @@ from dpbench.cli.arguments import add_verb, workers
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
-    from dpbench.repair.evidence import RoundsRatio, TuningSpread
     from dpbench.repair.side_prices import ShareChoice, SidePrice
+    from dpbench.repair.tuning_findings import RoundsRatio, TuningSpread
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -79,11 +79,11 @@ def run_side(chosen: argparse.Namespace) -> int:
     import json
     from dataclasses import asdict
 
-    from dpbench.cli.filling import fill
-    from dpbench.experiment.side_information import SHARES, SideComparison
+    from dpbench.cli.running import fill
     from dpbench.repair.side_prices import best_shares, side_prices
     from dpbench.results import Results
-    from dpbench.task_parts import whole
+    from dpbench.run.side_information import SHARES, SideComparison
+    from dpbench.task.parts import whole
 
     comparison = SideComparison.of(
         chosen.algorithms,
@@ -134,9 +134,9 @@ def run_findings(chosen: argparse.Namespace) -> int:
     import json
     from dataclasses import asdict
 
-    from dpbench.repair.evidence import rounds_ratios, tuning_spreads
+    from dpbench.repair.tuning_findings import rounds_ratios, tuning_spreads
     from dpbench.store import Store
-    from dpbench.task_parts import whole
+    from dpbench.task.parts import whole
 
     rows = Store(chosen.store).rows()
     spreads = tuning_spreads(rows, chosen.dataset, whole("scale", chosen.scale))

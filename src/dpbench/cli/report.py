@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dpbench.cli.arguments import add_verb
+from dpbench.cli.standards import add_standards, open_results
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +48,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--title", metavar="TEXT", help="title of the page")
     parser.add_argument("--audit", action="store_true", help="run the privacy suite on every algorithm and show it")
     parser.add_argument("--json", action="store_true", help="write JSON")
+    add_standards(parser)
     parser.set_defaults(run=run_report)
 
 
@@ -57,7 +59,15 @@ def run_report(chosen: argparse.Namespace) -> int:
 
     results, private, title = _shown(chosen)
     added = [find(name) for name in chosen.added]
-    path = make_page(results, chosen.out, private=private, added=added, audit=chosen.audit, title=title)
+    path = make_page(
+        results,
+        chosen.out,
+        private=private,
+        added=added,
+        audit=chosen.audit,
+        title=title,
+        opened=lambda path: open_results(path, chosen),
+    )
     if chosen.json:
         sys.stdout.write(json.dumps({"page": str(path), "bytes": path.stat().st_size}) + "\n")
     else:

@@ -15,8 +15,8 @@ from dpbench.cli.arguments import add_json, add_verb, workers, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
-    from dpbench.experiment.plan import Plan
-    from dpbench.experiment.run import Agenda, Executor, Outcome
+    from dpbench.run.execution import Agenda, Executor, Outcome
+    from dpbench.run.plan import Plan
     from dpbench.store import Store
 
 _ABOUT = """\
@@ -31,6 +31,22 @@ dpbench run demo
   dpbench run quick --algorithm Hb --algorithm Identity --scale 1000
   dpbench run paper-1d --with mine.py:Mine --store results --jobs 2
   dpbench run paper --shard 3/8 --store part3      (then: dpbench store merge part1 part2 ... --out all)"""
+
+NARROWING = (
+    "algorithm",
+    "added",
+    "dataset",
+    "domain",
+    "scale",
+    "epsilon",
+    "samples",
+    "trials",
+    "seed",
+    "loss",
+    "variant",
+    "side_information",
+)
+"""The options that narrow or change a plan."""
 
 TOLD = 3
 """Things that were asked for and cannot run of which one line has room."""
@@ -53,6 +69,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--samples", type=int, metavar="N", help="data vectors for each setting (5)")
     add("--trials", type=int, metavar="N", help="runs on each data vector (10)")
     add("--seed", type=int, metavar="N", help="seed of the study (0)")
+    add("--loss", metavar="NAME[:PARAMETER=X]", help="measure by this loss, such as L1 or relative:floor=0.01 (L2)")
     add("--variant", choices=("private", "published"), help="run every algorithm in this form")
     add("--side-information", choices=("estimated", "public"), help="where a declared scale comes from")
     add("--store", metavar="DIR", help="where results are kept (dpbench-store/PLAN)")
@@ -81,13 +98,12 @@ def run_plan(chosen: argparse.Namespace) -> int:
     from dpbench.cli.run_tables import print_tables
     from dpbench.cli.versions import tell_changes
     from dpbench.errors import InvalidInput
-    from dpbench.experiment.plan import narrow
-    from dpbench.experiment.run import agenda, record_versions
-    from dpbench.experiment.suites import load_plan
+    from dpbench.run.execution import agenda, record_changes
+    from dpbench.run.plan import narrow
+    from dpbench.run.suites import load_plan
     from dpbench.store import Store
 
-    names = ("algorithm", "added", "dataset", "domain", "scale", "epsilon", "samples", "trials", "seed", "variant")
-    plan = narrow(load_plan(chosen.plan), **{name: getattr(chosen, name) for name in (*names, "side_information")})
+    plan = narrow(load_plan(chosen.plan), **{name: getattr(chosen, name) for name in NARROWING})
     jobs = os.cpu_count() or 1 if chosen.jobs is None else chosen.jobs
     if chosen.timeout <= 0 or (chosen.memory is not None and chosen.memory <= 0):
         raise InvalidInput("--timeout and --memory take positive numbers; write for example --timeout 600 --memory 2")
@@ -113,7 +129,7 @@ def run_plan(chosen: argparse.Namespace) -> int:
     unrun = _tell_skipped(plan, chosen)
     outcome = _execute(chosen, plan, todo, store, jobs) if todo.missing else None
     if outcome is None:
-        record_versions(plan, store)
+        record_changes(plan, store)
     if chosen.json:
         facts = _agenda_facts(plan, todo, max(jobs, 1), folder) | {"asked for and not run": unrun}
         write_json(facts | _outcome_facts(outcome, store))
@@ -127,7 +143,7 @@ def run_plan(chosen: argparse.Namespace) -> int:
 
 def _tell_skipped(plan: Plan, chosen: argparse.Namespace) -> dict[str, str]:
     """What was asked for by name and cannot run: one line, also where it is quiet."""
-    from dpbench.experiment.named import skipped_by_name
+    from dpbench.run.skipped import skipped_by_name
 
     unrun = skipped_by_name(plan, [*chosen.algorithm, *chosen.added], chosen.dataset, chosen.domain)
     if unrun:
@@ -150,6 +166,7 @@ def _agenda_facts(plan: Plan, todo: Agenda, jobs: int, folder: str) -> dict[str,
     """The announcement, for machines."""
     return {
         "plan": plan.name,
+        "loss": ", ".join(dict.fromkeys(task.loss.label for task in plan.tasks)),
         "store": folder,
         "settings": todo.settings,
         "units": len(todo.units),
@@ -212,7 +229,7 @@ def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store,
     from dataclasses import replace
 
     from dpbench.cli.progress import RunProgress
-    from dpbench.experiment.run import execute
+    from dpbench.run.execution import execute
 
     _prepare(plan, quiet=chosen.quiet)
     executor = _executor(chosen, jobs)
@@ -229,14 +246,14 @@ def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store,
 
 def _executor(chosen: argparse.Namespace, jobs: int) -> Executor:
     if chosen.dask:
-        from dpbench.experiment.dask_cluster import DaskCluster
+        from dpbench.run.executors.dask_cluster import DaskCluster
 
         return DaskCluster(chosen.dask, max(jobs, 1))
     if jobs == 0:
-        from dpbench.experiment.run import Serial
+        from dpbench.run.execution import Serial
 
         return Serial()
-    from dpbench.experiment.processes import Processes
+    from dpbench.run.executors.processes import Processes
 
     memory = int(chosen.memory * 2**30) if chosen.memory else machine_memory() * 9 // (10 * jobs)
     return Processes(jobs, timeout=chosen.timeout, memory=memory)
@@ -252,12 +269,12 @@ def _prepare(plan: Plan, *, quiet: bool) -> None:
     from importlib import import_module
     from pkgutil import iter_modules
 
-    from dpbench import kernels
+    from dpbench.mathematics import kernels
 
     begin = time.monotonic()
     for module in iter_modules(kernels.__path__):
         if module.name != "__main__":
-            import_module(f"dpbench.kernels.{module.name}")
+            import_module(f"dpbench.mathematics.kernels.{module.name}")
     if not quiet and time.monotonic() - begin > 5:
         sys.stderr.write(f"kernels are ready after {time.monotonic() - begin:.0f} s (kept on disk)\n")
     for candidate, domain, workload in plan.preparations():

@@ -11,7 +11,7 @@ from dpbench.cli.arguments import add_json, add_verb, workers, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
-    from dpbench.experiment.tuning import Training
+    from dpbench.run.tuning import Training
 
 _ABOUT = """\
 Learn the free parameters of an algorithm as functions of epsilon * scale and the domain, on synthetic power
@@ -52,9 +52,9 @@ def run_tune(chosen: argparse.Namespace) -> int:
     """Train and write the table."""
     from pathlib import Path
 
-    from dpbench.cli.filling import fill
-    from dpbench.experiment.sources import algorithm_source
-    from dpbench.experiment.tuning import TRAINING_SHAPES, Training, refuse_evaluation_data, signals
+    from dpbench.cli.running import fill
+    from dpbench.run.code_hash.sources import algorithm_source
+    from dpbench.run.tuning import TRAINING_SHAPES, Training, refuse_evaluation_data, signals
     from dpbench.store.store import write_whole
 
     refuse_evaluation_data(chosen.dataset)

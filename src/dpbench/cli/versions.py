@@ -11,7 +11,7 @@ from dpbench.cli.arguments import add_json, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
-    from dpbench.experiment.run import Changed
+    from dpbench.run.execution import Changed
     from dpbench.store import Store
     from dpbench.store.versions import Version
 
@@ -80,7 +80,7 @@ def run_versions(chosen: argparse.Namespace) -> int:
 
 
 def _print(found: list[Version]) -> None:
-    from dpbench.cli.tables import write_table
+    from dpbench.cli.text_tables import write_table
     from dpbench.store.versions import SHORT
 
     rows = [

@@ -28,6 +28,8 @@ class Dataset:
     """Path below the source, with forward slashes."""
     sha256: str
     """Checksum of the bytes of the file."""
+    bytes: int
+    """How many there are."""
     shape: tuple[int, ...]
     """Cells along each axis."""
     scale: int

@@ -1,7 +1,8 @@
 """Fetching the histograms from the authors' public files, or from a mirror.
 
 A file gets its final name only after its checksum has been found right, by one rename in the same
-folder. An interrupted, truncated or wrong download therefore leaves what was there before.
+folder. An interrupted, truncated or wrong download therefore leaves what was there before. Whatever a
+server does, a file is here after ``FILE_SECONDS`` or the reason is told in one line.
 """
 
 from __future__ import annotations
@@ -9,22 +10,29 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Iterable
+import time
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO
-from urllib.parse import urlsplit
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from typing import TYPE_CHECKING, BinaryIO
+from urllib.parse import unquote, urlsplit
 
 from dpbench.datasets import catalogue, files
 from dpbench.datasets.catalogue import Dataset
-from dpbench.datasets.progress import Display, display_for
+from dpbench.datasets.progress import Silent, display_for
 from dpbench.errors import CorruptData, DatasetUnavailable, InvalidInput
 
-CONNECT_SECONDS = 10
-"""How long a server may take to accept a connection."""
-SILENCE_SECONDS = 30
-"""How long a server may send nothing."""
+if TYPE_CHECKING:
+    from urllib.request import Request
+
+SILENCE_SECONDS = 20
+"""How long a server may send nothing, or take to accept a connection."""
+FILE_SECONDS = 300
+"""How long a file may take in all."""
 
 _ELSEWHERE = f"try `dpbench data pull --mirror FOLDER_OR_URL`, or set {files.VARIABLE} to a folder that has the files"
 
@@ -74,7 +82,7 @@ def _source(mirror: str | os.PathLike[str] | None) -> str | Path:
     return text.rstrip("/") + "/"
 
 
-def _fetch(dataset: Dataset, source: str | Path, folder: Path, display: Display) -> Path:
+def _fetch(dataset: Dataset, source: str | Path, folder: Path, display: Silent) -> Path:
     """Bring one file to its place below ``folder``, or leave everything as it was."""
     final = folder / dataset.file
     partial = final.with_name(f".{final.name}.{secrets.token_hex(4)}.part")
@@ -100,24 +108,20 @@ def _fetch(dataset: Dataset, source: str | Path, folder: Path, display: Display)
 
 
 class _Sink:
-    """A file that is being written, its checksum so far, and a limit to its length."""
+    """A file that is being written, and its checksum so far; it takes no more than the published length."""
 
-    def __init__(self, dataset: Dataset, stream: BinaryIO, display: Display) -> None:
+    def __init__(self, dataset: Dataset, stream: BinaryIO, display: Silent) -> None:
         self.dataset, self.stream, self.display = dataset, stream, display
-        self.size, self.expected = 0, 8 * dataset.domain.size
-        self.checksum = sha256()
+        self.size, self.checksum = 0, sha256()
 
-    def write(self, chunk: bytes) -> int:
+    def write(self, chunk: bytes) -> None:
         """Take some bytes; a server that never stops is not followed."""
         self.size += len(chunk)
-        if self.size > self.expected + 65536:  # the longest header that a .npy file usually has
+        if self.size > self.dataset.bytes:
             raise CorruptData(f"what was sent as {self.dataset.name} is longer than the histogram; {_ELSEWHERE}")
         self.checksum.update(chunk)
-        self.display.tick(self.dataset, min(1.0, self.size / self.expected))
-        return self.stream.write(chunk)
-
-    def flush(self) -> None:
-        """Do nothing: the file is flushed when it is closed."""
+        self.display.tick(self.dataset, self.size / self.dataset.bytes)
+        self.stream.write(chunk)
 
     def finish(self, source: str) -> None:
         """Refuse anything but the published bytes."""
@@ -136,27 +140,80 @@ def _copy(dataset: Dataset, mirror: Path, sink: _Sink) -> None:
 
 
 def _download(dataset: Dataset, source: str, sink: _Sink) -> None:
-    import pooch
-    import requests
+    for chunk in _received(source + dataset.file):
+        sink.write(chunk)
 
-    fetch = pooch.HTTPDownloader(timeout=(CONNECT_SECONDS, SILENCE_SECONDS), chunk_size=16384)
-    address = source + dataset.file
+
+def _received(address: str) -> Iterator[bytes]:
+    """What a server sends, piece by piece.
+
+    Another thread listens, because no timeout of a socket bounds the whole of a conversation: a name that is looked up,
+    headers and content that come a byte at a time.
+    """
+    arrived: SimpleQueue[bytes | str] = SimpleQueue()
+    gone = Event()
+    Thread(target=_listen, args=(address, arrived, gone), daemon=True).start()
+    end = time.monotonic() + FILE_SECONDS
     try:
-        fetch(address, sink, None)
-    except requests.exceptions.HTTPError as reason:
-        answer = reason.response.status_code if reason.response is not None else "an error"
-        why = f"the server answered {answer}"
-    except requests.exceptions.Timeout:
-        why = "no answer in time"
-    except requests.exceptions.ChunkedEncodingError:
-        why = "the connection broke off"
-    except requests.exceptions.ConnectionError:
-        why = "no connection"
-    except requests.exceptions.RequestException as reason:
-        why = type(reason).__name__
-    else:
-        return
-    raise DatasetUnavailable(f"could not fetch {_public(address)} ({why}); {_ELSEWHERE}")
+        while True:
+            try:
+                piece = arrived.get(timeout=max(0.0, end - time.monotonic()))
+            except Empty:
+                piece = f"not here after {FILE_SECONDS:g} seconds"
+            if isinstance(piece, str):
+                break
+            yield piece
+    finally:
+        gone.set()
+    if piece:
+        raise DatasetUnavailable(f"could not fetch {_public(address)} ({piece}); {_ELSEWHERE}")
+
+
+def _listen(address: str, arrived: SimpleQueue[bytes | str], gone: Event) -> None:
+    """Put what a server sends into a queue, and last why it ended, in words: "" where all is well."""
+    from urllib.request import urlopen
+
+    try:
+        with urlopen(_request(address), timeout=SILENCE_SECONDS) as answer:  # noqa: S310  (http or https: _source)
+            while not gone.is_set() and (chunk := answer.read1(2**14)):
+                arrived.put(chunk)
+            arrived.put("the connection broke off" if answer.length else "")
+    except Exception as reason:  # whatever it is, the other thread has to hear of it
+        arrived.put(_in_words(reason))
+
+
+def _request(address: str) -> Request:
+    """A user name and password go into a header, for this server alone."""
+    from urllib.request import Request
+
+    parts = urlsplit(address)
+    user, at, host = parts.netloc.rpartition("@")
+    request = Request(parts._replace(netloc=host).geturl(), headers={"User-Agent": "dpbench"})  # noqa: S310
+    if at:
+        request.add_unredirected_header("Authorization", f"Basic {b64encode(unquote(user).encode()).decode()}")
+    return request
+
+
+def _in_words(reason: Exception) -> str:
+    """Why a download failed."""
+    from http.client import HTTPException, IncompleteRead, InvalidURL
+    from ssl import SSLCertVerificationError
+    from urllib.error import HTTPError, URLError
+
+    if isinstance(reason, HTTPError):
+        return f"the server answered {reason.code}"
+    cause = reason.reason if isinstance(reason, URLError) else reason
+    words: dict[type[Exception], str] = {  # the first that fits
+        TimeoutError: "no answer in time",
+        SSLCertVerificationError: "the server's certificate cannot be verified",
+        URLError: "no connection",
+        IncompleteRead: "the connection broke off",
+        OSError: "the connection broke off",
+        InvalidURL: "it is no valid address",
+        HTTPException: "the server does not speak HTTP",
+    }
+    fitting = (text for kind, text in words.items() if isinstance(cause, kind) or isinstance(reason, kind))
+    return next(fitting, type(reason).__name__)
 
 
 def _public(address: str) -> str:

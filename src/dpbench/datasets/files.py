@@ -110,9 +110,9 @@ def _chosen() -> Path | None:
 
 
 def _cache() -> Path:
-    import pooch
+    from platformdirs import user_cache_path
 
-    return Path(pooch.os_cache("dpbench"))
+    return user_cache_path("dpbench")
 
 
 def _places(folder: Folder | None) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Reading the columns of a user's table: CSV, Parquet, a pandas, polars or Arrow frame, or arrays.
+"""Reading the columns of a user's table in batches: CSV, Parquet, anything that speaks Arrow, pandas, or arrays.
 
 A user's table is private. No message here quotes a cell, and none is raised while an exception that
 quotes one is being handled, so that no chained traceback shows it. The first line of a CSV file is
@@ -10,7 +10,8 @@ from __future__ import annotations
 import csv
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -21,74 +22,78 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.errors import InvalidTable, Unsupported
+from dpbench.errors import InvalidTable
+
+BATCH = 2**17
+"""Rows of a file that are held at a time."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The values of one column, (rows,), none of them null."""
+    """The values of one column in one batch of rows."""
 
     column: str
-    values: NDArray[Any]
+    values: Any
+    """An Arrow array; or a list, where the values are of kinds that Arrow does not mix."""
     file: str | None = None
     """The CSV file that they were read from; its cells are text."""
     lines: Sequence[int] = ()
     """Line of the file on which each row ends."""
+
+    def __len__(self) -> int:
+        return len(self.values)
 
     @property
     def is_text(self) -> bool:
         """Whether numbers and categories are still written as text."""
         return self.file is not None
 
-    def _place(self, row: int) -> str:
-        return f"{self.file}, line {self.lines[row]}: column {self.column!r}"
-
-    def labels(self) -> list[Any]:
-        """Values as Python scalars, to be looked up among categories."""
-        values = self.values
-        if values.dtype.kind == "M" and np.datetime_data(values.dtype)[0] == "ns":
-            values = values.astype("datetime64[us]")  # nanoseconds would become bare integers
-        scalars: list[Any] = values.tolist()
-        for row, scalar in enumerate(scalars):
-            if self.is_text and not scalar:
-                raise _missing(self._place(row))
-            if is_missing(scalar):
-                raise _missing(f"column {self.column!r}")
-        return scalars
+    def labels(self) -> tuple[list[Any], NDArray[np.int64]]:
+        """The different values as Python scalars, and which of them each row has, (rows,)."""
+        if isinstance(self.values, list):
+            different, rows = self.values, np.arange(len(self))
+        else:
+            coded = _labelled(self.values).dictionary_encode()
+            different, rows = coded.dictionary.to_pylist(), coded.indices.to_numpy().astype(np.int64)
+        for number, label in enumerate(different):
+            if is_missing(label) or (self.is_text and not label):
+                raise self._wrong(int(np.argmax(rows == number)), _MISSING)
+        return different, rows
 
     def numbers(self) -> NDArray[np.float64]:
         """Values as float64 (rows,), infinities allowed."""
-        if self.is_text:
-            return self._parsed()
-        values = self.values
-        if values.dtype.kind == "O" and all(isinstance(value, _NUMBERS) for value in values):
-            try:
-                values = np.array([float(value) for value in values])
-            except (OverflowError, ValueError):
-                values = self.values
-        if values.dtype.kind not in "biuf":
-            raise InvalidTable(
-                f"column {self.column!r} does not hold numbers only; convert it to numbers, or give it categories=[...]"
+        result = self._floats()
+        if result is None and self.is_text:
+            row = next(row for row, text in enumerate(self.values.to_pylist()) if not _is_number(text))
+            empty = not self.values[row].as_py()
+            raise self._wrong(
+                row, _MISSING if empty else "has no number there; correct it, or give it categories=[...]"
             )
-        result = values.astype(np.float64)
+        if result is None:
+            raise self._wrong(None, "does not hold numbers only; convert it to numbers, or give it categories=[...]")
         if np.isnan(result).any():
-            raise _missing(f"column {self.column!r}")
+            raise self._wrong(int(np.argmax(np.isnan(result))), _MISSING)
         return result
 
-    def _parsed(self) -> NDArray[np.float64]:
-        result = np.empty(len(self.values))
-        for row, text in enumerate(self.values):
-            number = _number(text)
-            if not text:
-                raise _missing(self._place(row))
-            if number is None:
-                raise InvalidTable(f"{self._place(row)} has no number there; correct it, or give it categories=[...]")
-            if np.isnan(number):
-                raise _missing(self._place(row))
-            result[row] = number
-        return result
+    def _floats(self) -> NDArray[np.float64] | None:
+        """None where some value is no number."""
+        if isinstance(self.values, list):
+            plain = self.values if all(isinstance(value, _NUMBERS) for value in self.values) else ["no number"]
+        elif self.is_text or _holds_numbers(self.values.type):
+            plain = self.values.to_numpy(zero_copy_only=False)
+        else:
+            return None
+        try:
+            return np.asarray(plain, dtype=np.float64)
+        except (ValueError, OverflowError):
+            return None
+
+    def _wrong(self, row: int | None, fault: str) -> InvalidTable:
+        place = f"{self.file}, line {self.lines[row]}: " if self.is_text and row is not None else ""
+        return InvalidTable(f"{place}column {self.column!r} {fault}")
 
 
+_MISSING = "has missing values; fill them in or drop those rows first"
 _NUMBERS = (bool, int, float, Decimal, Fraction, np.number, np.bool_)
 
 
@@ -97,34 +102,44 @@ def is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float) and isnan(value))
 
 
-def _number(text: str) -> float | None:
+def _is_number(text: str) -> bool:
     try:
-        return float(text)
+        float(text)
     except ValueError:
-        return None
+        return False
+    return True
 
 
-def _missing(place: str) -> InvalidTable:
-    return InvalidTable(f"{place} has missing values; fill them in or drop those rows first")
+def _labelled(values: Any) -> Any:
+    """Times without nanoseconds, which Python's have not."""
+    from pyarrow import timestamp, types
+
+    return values.cast(timestamp("us"), safe=False) if types.is_timestamp(values.type) else values
 
 
-def read_columns(table: object, names: Sequence[str]) -> list[Cells]:
-    """Take the named columns out of any table that this package reads."""
+def _holds_numbers(kind: Any) -> bool:
+    from pyarrow import types
+
+    wanted = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+    return any(is_wanted(kind) for is_wanted in wanted)
+
+
+def read_batches(table: object, names: Sequence[str]) -> Iterator[list[Cells]]:
+    """Take the named columns out of any table that this package reads, some rows at a time."""
     if isinstance(table, str | os.PathLike):
         return _from_file(Path(table), names)
-    pandas, polars, arrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
-    # whoever has such a frame has imported its package; nothing is imported to find out
+    pandas = sys.modules.get("pandas")  # whoever has such a frame has imported it
     if pandas is not None and isinstance(table, pandas.DataFrame):
-        return _from_pandas(table, names)
-    if polars is not None and isinstance(table, polars.DataFrame):
-        return _from_polars(table, names)
-    if arrow is not None and isinstance(table, arrow.Table | arrow.RecordBatch):
+        # column by column: one of mixed kinds is no Arrow array, but may have categories
+        _demand(names, list(table.columns), "the pandas frame")
+        return iter([[_cells(name, table[name]) for name in names]])
+    if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__"):
         return _from_arrow(table, names)
     if isinstance(table, Mapping):
-        return _from_arrays(table, names)
+        return iter([_from_arrays(table, names)])
     raise InvalidTable(
         f"cannot read a table from {type(table).__name__}; give the path of a .csv or .parquet file, "
-        f"a pandas, polars or pyarrow table, or a mapping from column name to values"
+        f"a pandas, polars or Arrow table, or a mapping from column name to values"
     )
 
 
@@ -136,7 +151,7 @@ def _demand(names: Sequence[str], present: Sequence[object], described: str) -> 
             raise InvalidTable(f"{described} {fault} named {name!r}; name each column as its header does, once")
 
 
-def _from_file(path: Path, names: Sequence[str]) -> list[Cells]:
+def _from_file(path: Path, names: Sequence[str]) -> Iterator[list[Cells]]:
     kind = path.suffix.lower()
     if kind not in (".csv", ".parquet"):
         raise InvalidTable(f"cannot tell the format of {path}; give a file that ends in .csv or .parquet")
@@ -145,9 +160,9 @@ def _from_file(path: Path, names: Sequence[str]) -> list[Cells]:
     return _from_csv(path, names) if kind == ".csv" else _from_parquet(path, names)
 
 
-def _from_csv(path: Path, names: Sequence[str]) -> list[Cells]:
+def _from_csv(path: Path, names: Sequence[str]) -> Iterator[list[Cells]]:
     fault = ""
-    header: list[str] = []
+    last = 1
     rows: list[list[str]] = []
     lines: list[int] = []
     try:
@@ -163,79 +178,106 @@ def _from_csv(path: Path, names: Sequence[str]) -> list[Cells]:
                     fault = f"line {reader.line_num} has another number of cells than the first line"
                     break
                 rows.append([(row or [""])[spot].strip() for spot in spots])
-                lines.append(reader.line_num)
+                lines.append(last := reader.line_num)
+                if len(rows) == BATCH:
+                    yield _text_cells(path, names, rows, lines)
+                    rows, lines = [], []
     except UnicodeDecodeError:
-        fault = f"what follows line {lines[-1] if lines else 1} is not UTF-8 text"
+        fault = f"what follows line {last} is not UTF-8 text"
     except csv.Error:
-        fault = f"what follows line {lines[-1] if lines else 1} is not CSV (quotes, or a zero byte)"
+        fault = f"what follows line {last} is not CSV (quotes, or a zero byte)"
     except OSError as reason:
         fault = f"it cannot be read ({reason.strerror})"
     if fault:
         raise InvalidTable(f"{path}: {fault}; correct the file")
+    yield _text_cells(path, names, rows, lines)
+
+
+def _text_cells(path: Path, names: Sequence[str], rows: list[list[str]], lines: list[int]) -> list[Cells]:
+    import pyarrow as pa
+
+    columns = zip(*rows, strict=True) if rows else ((),) * len(names)
     return [
-        Cells(name, np.array([row[spot] for row in rows], dtype=object), str(path), lines)
-        for spot, name in enumerate(names)
+        Cells(name, pa.array(column, pa.large_string()), str(path), lines)
+        for name, column in zip(names, columns, strict=True)
     ]
 
 
-def _from_parquet(path: Path, names: Sequence[str]) -> list[Cells]:
-    try:
-        import pyarrow as arrow
-        from pyarrow import parquet
-    except ImportError:
-        raise Unsupported(
-            f"reading {path} needs pyarrow; give a .csv file, or install it with `pip install 'dpbench-range[tables]'`"
-        ) from None
-    try:
-        _demand(names, parquet.read_schema(path).names, str(path))
-        table = parquet.read_table(path, columns=list(names))
-    except (arrow.ArrowException, OSError):
-        table = None
-    if table is None:
-        raise InvalidTable(f"{path} cannot be read as Parquet; write it again, or give a .csv file")
-    return _from_arrow(table, names)
+def _from_parquet(path: Path, names: Sequence[str]) -> Iterator[list[Cells]]:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    unreadable = InvalidTable(f"{path} cannot be read as Parquet; write it again, or give a .csv file")
+    file = None
+    with suppress(pa.ArrowException, OSError):
+        file = ParquetFile(path)
+    if file is None:
+        raise unreadable
+    with file:
+        _demand(names, file.schema_arrow.names, str(path))
+        yield from _batches(file.iter_batches(BATCH, columns=list(names)), names, unreadable)
 
 
-def _from_pandas(frame: Any, names: Sequence[str]) -> list[Cells]:
-    _demand(names, list(frame.columns), "the pandas frame")
-    for name in names:
-        if frame[name].isna().any():
-            raise _missing(f"column {name!r}")
-    return [Cells(name, np.asarray(frame[name].to_numpy())) for name in names]
+def _from_arrow(table: Any, names: Sequence[str]) -> Iterator[list[Cells]]:
+    import pyarrow as pa
+
+    unreadable = InvalidTable(f"the {type(table).__name__} cannot be read as an Arrow table; make it again")
+    reader = None
+    with suppress(pa.ArrowException, TypeError, ValueError):
+        is_stream = hasattr(table, "__arrow_c_stream__")
+        reader = pa.RecordBatchReader.from_stream(table) if is_stream else pa.table(table).to_reader()
+    if reader is None:
+        raise unreadable
+    _demand(names, reader.schema.names, "the Arrow table")
+    yield from _batches(reader, names, unreadable)
 
 
-def _from_polars(frame: Any, names: Sequence[str]) -> list[Cells]:
-    _demand(names, frame.columns, "the polars frame")
-    for name in names:
-        if frame[name].null_count():
-            raise _missing(f"column {name!r}")
-    return [Cells(name, np.asarray(frame[name].to_numpy())) for name in names]
+def _batches(source: Iterable[Any], names: Sequence[str], unreadable: InvalidTable) -> Iterator[list[Cells]]:
+    """Cells of Arrow batches; what Arrow says of one that cannot be read may quote a cell, and is not passed on."""
+    import pyarrow as pa
 
-
-def _from_arrow(table: Any, names: Sequence[str]) -> list[Cells]:
-    _demand(names, table.schema.names, "the Arrow table")
-    for name in names:
-        if table.column(name).null_count:
-            raise _missing(f"column {name!r}")
-    return [Cells(name, np.asarray(table.column(name).to_numpy(zero_copy_only=False))) for name in names]
+    batches, end = iter(source), object()
+    while True:
+        batch: Any = None
+        with suppress(pa.ArrowException, OSError):
+            batch = next(batches, end)
+        if batch is None:
+            raise unreadable
+        if batch is end:
+            return
+        yield [_arrow_cells(name, batch.column(name)) for name in names]
 
 
 def _from_arrays(table: Mapping[Any, Any], names: Sequence[str]) -> list[Cells]:
     _demand(names, list(table), "the mapping")
-    cells = []
-    for name in names:
-        values = table[name]
-        if np.ma.is_masked(values):
-            raise _missing(f"column {name!r}")
-        try:
-            array = np.asarray(values)
-        except ValueError:
-            array = np.empty((0, 0))
-        if array.ndim != 1:
-            raise InvalidTable(f"column {name!r} has {array.ndim} axes; give one value per row")
-        if isinstance(values, Sequence) and array.dtype.kind == "U":
-            array = np.array(values, dtype=object)  # numpy turns [1, "a"] into text
-        cells.append(Cells(name, array))
-    if len({len(each.values) for each in cells}) > 1:
+    cells = [_cells(name, table[name]) for name in names]
+    if len({len(each) for each in cells}) > 1:
         raise InvalidTable("the columns of the mapping differ in length; give every column one value per row")
     return cells
+
+
+def _cells(name: str, values: Any) -> Cells:
+    """Values as an Arrow array, or as a list if they are of kinds that Arrow does not mix."""
+    import pyarrow as pa
+
+    is_list = isinstance(values, Sequence) and not isinstance(values, str | bytes)
+    if not is_list and not (hasattr(values, "__array__") and np.ndim(values) == 1):
+        raise InvalidTable(f"column {name!r} is not a list; give one value per row")
+    array = None
+    with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
+        array = pa.array(values, from_pandas=True)
+    return Cells(name, list(values)) if array is None else _arrow_cells(name, array)
+
+
+def _arrow_cells(name: str, array: Any) -> Cells:
+    from pyarrow import ChunkedArray, types
+
+    if isinstance(array, ChunkedArray):
+        array = array.combine_chunks()
+    if types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if array.null_count:
+        raise InvalidTable(f"column {name!r} {_MISSING}")
+    if types.is_nested(array.type):
+        raise InvalidTable(f"column {name!r} has several values per row; give one")
+    return Cells(name, array)

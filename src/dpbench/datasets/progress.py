@@ -4,24 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Protocol, Self
+from typing import Self
 
 from dpbench.datasets.catalogue import Dataset
 
 
-class Display(Protocol):
-    """What is shown while files arrive."""
-
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *exception: object) -> None: ...
-    def tick(self, dataset: Dataset, share: float) -> None:
-        """Note that a share of the file, from 0 to 1, has arrived."""
-
-    def done(self, dataset: Dataset, size: int) -> None:
-        """Note that the file is in its place."""
-
-
-def display_for(needed: Sequence[Dataset], *, progress: bool) -> Display:
+def display_for(needed: Sequence[Dataset], *, progress: bool) -> Silent:
     """Choose by whether anybody looks, and whether anything is to be fetched."""
     if not progress or not needed:
         return Silent()
@@ -38,10 +26,10 @@ class Silent:
         pass
 
     def tick(self, dataset: Dataset, share: float) -> None:
-        """Show nothing."""
+        """Note that a share of the file, from 0 to 1, has arrived."""
 
     def done(self, dataset: Dataset, size: int) -> None:
-        """Show nothing."""
+        """Note that the file is in its place."""
 
 
 class _Lines(Silent):

@@ -9,7 +9,7 @@ them out.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite, prod
 from types import MappingProxyType
@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.datasets.frames import Cells, is_missing, read_columns
+from dpbench.datasets.frames import Cells, is_missing, read_batches
 from dpbench.domain import Domain
 from dpbench.errors import InvalidTable
 
@@ -74,17 +74,16 @@ class Column:
             raise self._wrong("has no edges of bins; give low, high and bins, or edges")
         return np.array(self._equal_width() if self.edges is None else self.edges, dtype=np.float64)
 
-    def inferred_from(self, cells: Cells) -> Column:
+    def inferred_from(self, batches: Iterable[Cells]) -> Column:
         """Take bounds or categories from public data; an explicit column stays as it is."""
         if self.is_explicit:
             return self
         if self.bins is None:
-            labels = cells.labels()
             try:
-                return replace(self, categories=sorted(set(labels)))
+                return replace(self, categories=sorted({label for cells in batches for label in cells.labels()[0]}))
             except TypeError:
                 raise self._wrong("has values of kinds that cannot be sorted; give categories=[...]") from None
-        numbers = cells.numbers()
+        numbers = np.concatenate([np.empty(0), *(cells.numbers() for cells in batches)])
         numbers = numbers[np.isfinite(numbers)]
         if numbers.size == 0 or numbers.min() == numbers.max():
             raise self._wrong("has fewer than two different values to infer bounds from; give low and high")
@@ -167,8 +166,9 @@ def from_table(
 ) -> TableHistogram:
     """Count the rows of a table in the cells that the columns spell out.
 
-    ``table`` is the path of a .csv or .parquet file, a pandas or polars DataFrame, a pyarrow Table, or
-    a mapping from column name to values. Numbers outside the bounds are refused or, with
+    ``table`` is the path of a .csv or .parquet file, a pandas frame, anything that speaks Arrow (a polars
+    frame, an Arrow table or a stream of batches), or a mapping from column name to values. Rows are read
+    and counted a batch at a time. Numbers outside the bounds are refused or, with
     ``outside="clamp"``, counted in the nearest cell and tallied. Missing values and unlisted categories
     have no nearest cell: they are always refused. Only with ``public=True``, which declares the data
     public, may a column leave its bounds or categories to be inferred.
@@ -176,24 +176,26 @@ def from_table(
     if outside not in ("refuse", "clamp"):
         raise InvalidTable(f"outside={outside!r} is unknown; choose 'refuse' or 'clamp'")
     axes = _checked_columns(columns, public=public)
-    cells = read_columns(table, [column.name for column in axes])
-    axes = tuple(column.inferred_from(each) for column, each in zip(axes, cells, strict=True))
+    batches: Iterable[list[Cells]] = read_batches(table, [column.name for column in axes])
+    if not all(column.is_explicit for column in axes):
+        batches = list(batches)  # they are read twice
+        axes = tuple(column.inferred_from(batch[axis] for batch in batches) for axis, column in enumerate(axes))
     shape = tuple(column.cells for column in axes)
     if prod(shape) > MOST_CELLS:
         raise InvalidTable(
             f"the columns span {'x'.join(map(str, shape))} cells, more than {MOST_CELLS}; "
             f"use fewer bins or fewer columns"
         )
-    flat = np.zeros(len(cells[0].values), dtype=np.int64)
-    clamped: dict[str, int] = {}
-    for column, each in zip(axes, cells, strict=True):
-        if column.categories is not None:
-            codes, clamped[column.name] = _category_codes(column, each), 0
-        else:
-            codes, clamped[column.name] = _bin_codes(column, each, clamp=outside == "clamp")
-        flat = flat * column.cells + codes
-    counts = np.bincount(flat, minlength=prod(shape)).reshape(shape)
-    return TableHistogram(axes, counts.astype(np.int64), MappingProxyType(clamped))
+    counts = np.zeros(prod(shape), dtype=np.int64)
+    clamped = dict.fromkeys((column.name for column in axes), 0)
+    for batch in batches:
+        flat = np.zeros(len(batch[0]), dtype=np.int64)
+        for column, cells in zip(axes, batch, strict=True):
+            codes, beyond = _codes(column, cells, clamp=outside == "clamp")
+            clamped[column.name] += beyond
+            flat = flat * column.cells + codes
+        np.add.at(counts, flat, 1)
+    return TableHistogram(axes, counts.reshape(shape), MappingProxyType(clamped))
 
 
 def _checked_columns(columns: Sequence[Column], *, public: bool) -> tuple[Column, ...]:
@@ -212,6 +214,11 @@ def _checked_columns(columns: Sequence[Column], *, public: bool) -> tuple[Column
     return axes
 
 
+def _codes(column: Column, cells: Cells, *, clamp: bool) -> tuple[NDArray[np.int64], int]:
+    """Which of the column's cells each value is in, (rows,), and how many values lay outside."""
+    return (_category_codes(column, cells), 0) if column.categories is not None else _bin_codes(column, cells, clamp)
+
+
 def _category_codes(column: Column, cells: Cells) -> NDArray[np.int64]:
     """Index of each value's category, (rows,)."""
     categories = column.categories or ()
@@ -219,20 +226,20 @@ def _category_codes(column: Column, cells: Cells) -> NDArray[np.int64]:
     index = {category: code for code, category in enumerate(known)}
     if len(index) != len(known):
         raise InvalidTable(f"column {column.name!r} has categories that look alike as text; rename them")
-    labels = cells.labels()
+    different, rows = cells.labels()
     try:
-        codes = np.array([index.get(label, -1) for label in labels], dtype=np.int64)
+        codes = np.array([index.get(label, -1) for label in different], dtype=np.int64)
     except TypeError:
-        codes = np.array([-1])
+        codes = np.full(len(different), -1)
     if (codes < 0).any():
         raise InvalidTable(
             f"column {column.name!r} has values that are none of its categories; "
             f"list every category, or recode the column first (they cannot be clamped)"
         )
-    return codes
+    return codes[rows]
 
 
-def _bin_codes(column: Column, cells: Cells, *, clamp: bool) -> tuple[NDArray[np.int64], int]:
+def _bin_codes(column: Column, cells: Cells, clamp: bool) -> tuple[NDArray[np.int64], int]:
     """Index of each value's bin, (rows,), and how many values lay outside."""
     breaks, numbers = column.breaks(), cells.numbers()
     low, high = breaks[0], breaks[-1]

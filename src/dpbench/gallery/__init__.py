@@ -1,6 +1,6 @@
 """What the page shows beside results: cards of algorithms and datasets, and noisy histograms of public data.
 
-The one part of reporting that runs algorithms, on public data only; :mod:`dpbench.report` itself never does.
+The one part of reporting that runs algorithms, on public data only; :mod:`dpbench.page` itself never does.
 """
 
 from dpbench.gallery.algorithm_cards import algorithm_cards

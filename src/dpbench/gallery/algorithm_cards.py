@@ -10,9 +10,9 @@ from dpbench import algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
 from dpbench.gallery.audited import audit_words, kept_words
+from dpbench.page.cards import AlgorithmCard, LedgerLine
 from dpbench.privacy import Ledger
 from dpbench.privacy.ledger import Charge
-from dpbench.report.cards import AlgorithmCard, LedgerLine
 from dpbench.workloads import Prefix, RandomRange, Workload
 
 EPSILON = 0.1
@@ -87,7 +87,7 @@ def _lines(ledger: Ledger) -> tuple[LedgerLine, ...]:
     for charge in _unfolded(ledger):
         key = charge.kind, re.sub(r"\s+\d+$", "", charge.why)
         share, times = shares.get(key, (0.0, 0))
-        shares[key] = share + float(charge.amount / ledger.epsilon), times + 1
+        shares[key] = share + float(charge.amount / ledger.budget), times + 1
     return tuple(LedgerLine(kind, why, share, times) for (kind, why), (share, times) in shares.items())
 
 

@@ -9,8 +9,8 @@ from importlib.resources import files
 
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm
-from dpbench.experiment.sources import algorithm_source
-from dpbench.testing import audit
+from dpbench.audit import audit
+from dpbench.run.code_hash.sources import algorithm_source
 
 
 def audit_words(algorithm: Algorithm) -> str:

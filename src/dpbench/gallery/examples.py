@@ -15,7 +15,7 @@ from dpbench.datasets.shapes import Shape
 from dpbench.domain import Domain
 from dpbench.gallery.algorithm_cards import workload_on
 from dpbench.generator import generate
-from dpbench.report.cards import DatasetCard, Estimate, Example
+from dpbench.page.cards import DatasetCard, Estimate, Example
 
 CELLS = {1: Domain((512,)), 2: Domain((64, 64))}
 """The finest histograms that a page shows."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -11,8 +11,8 @@ from dpbench.datasets.shapes import SHAPES
 from dpbench.errors import InvalidInput
 from dpbench.gallery.algorithm_cards import algorithm_cards
 from dpbench.gallery.examples import dataset_cards, examples
-from dpbench.report.cards import Gallery
-from dpbench.report.web_page import page
+from dpbench.page.cards import Gallery
+from dpbench.page.web_page import page
 from dpbench.results import Results
 
 
@@ -24,13 +24,15 @@ def make_page(
     added: Sequence[type[Algorithm]] = (),
     audit: bool = False,
     title: str | None = None,
+    opened: Callable[[str | PathLike[str]], Results] = Results.open,
 ) -> Path:
     """The page of a store or a summary, and its path.
 
     With ``private``, private forms come from there and stand beside the published ones of the first. ``added`` are
-    somebody's own algorithms: they get cards, an audit, and a place among the noisy histograms.
+    somebody's own algorithms: they get cards, an audit, and a place among the noisy histograms. ``opened`` reads
+    a store or a summary, by other standards than its own if need be.
     """
-    results = Results.open(path) if private is None else _side_by_side(Results.open(path), Results.open(private))
+    results = opened(path) if private is None else _side_by_side(opened(path), opened(private))
     gallery = gallery_for(audit=audit, added=added, names=set(results.columns["dataset"].tolist()))
     return page(results, out, gallery=gallery, title=title or f"DPBench: {Path(path).name}")
 

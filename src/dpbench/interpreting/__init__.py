@@ -1,22 +1,32 @@
-"""Standards for interpreting error (the paper's E_I): who is competitive, what baselines say, what a choice costs."""
+"""Standards for interpreting error (the paper's E_I): competitive sets, baselines, what a choice costs."""
 
-from dpbench.interpreting.baselines import BASELINES, Baseline, baselines
+from dpbench.interpreting.against_baselines import Baseline, baselines
 from dpbench.interpreting.bias import BiasShare, bias_shares
-from dpbench.interpreting.competitive import CompetitiveSets, competitive, competitive_sets
+from dpbench.interpreting.competitiveness import CompetitiveSets, competitive, competitive_sets, family_words
 from dpbench.interpreting.errors_table import ErrorCell, error_cells
-from dpbench.interpreting.people import InRecords, in_records
-from dpbench.interpreting.regret import Regret, regret
-from dpbench.interpreting.significance import blocked_p_value, paired_p_value, percentile_p_value, unpaired_p_value
+from dpbench.interpreting.people import PER_QUERY, InRecords, in_records
+from dpbench.interpreting.regrets import Regret, regret
 from dpbench.interpreting.time_spent import TimeSpent, time_spent
+from dpbench.significance import (
+    TESTS,
+    SignificanceTest,
+    blocked_p_value,
+    find_test,
+    paired_p_value,
+    percentile_p_value,
+    unpaired_p_value,
+)
 
 __all__ = [
-    "BASELINES",
+    "PER_QUERY",
+    "TESTS",
     "Baseline",
     "BiasShare",
     "CompetitiveSets",
     "ErrorCell",
     "InRecords",
     "Regret",
+    "SignificanceTest",
     "TimeSpent",
     "baselines",
     "bias_shares",
@@ -24,6 +34,8 @@ __all__ = [
     "competitive",
     "competitive_sets",
     "error_cells",
+    "family_words",
+    "find_test",
     "in_records",
     "paired_p_value",
     "percentile_p_value",

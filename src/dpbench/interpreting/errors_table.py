@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.measuring import measure_all
 from dpbench.results import Grid, Results
 from dpbench.results.display import Records
 from dpbench.results.grid import Group
@@ -15,7 +14,7 @@ from dpbench.results.grid import Group
 
 @dataclass(frozen=True)
 class Cell:
-    """One algorithm at one scale of one table; what is told of it is added by each kind of table."""
+    """One algorithm at one scale of one table; each kind of table adds its numbers."""
 
     task: str
     workload: str
@@ -41,12 +40,12 @@ class ErrorCell(Cell):
     deviation: float
     """Mean over datasets of the deviation of a single trial."""
     percentile: float
-    """Mean over datasets of the 95th percentile."""
+    """Mean over datasets of the percentile of the standards."""
     percentile_low: float
     percentile_high: float
     """Means over datasets of the ends of the percentile's intervals."""
     population_error: float
-    """Mean over datasets of the error against the expected counts of the shape."""
+    """Mean over datasets of the L2 error against the expected counts of the shape; NaN by another loss."""
 
 
 def scales_of(grid: Grid) -> list[tuple[Group, int, NDArray[np.int64]]]:
@@ -61,11 +60,12 @@ def scales_of(grid: Grid) -> list[tuple[Group, int, NDArray[np.int64]]]:
 
 def error_cells(results: Results) -> list[ErrorCell]:
     """Errors of every algorithm at every scale, table after table."""
-    grid, measured = results.grid, measure_all(results.errors)
+    grid, measured = results.grid, results.measured
     whole = grid.spread(results.whole) == 1
     named = ("mean", "deviation", "percentile", "percentile_low", "percentile_high")
     spread = [grid.spread(getattr(measured, name)) for name in named]
-    spread.append(grid.spread(results.columns["population_error"]))
+    known = results.standards.loss == "L2"
+    spread.append(grid.spread(np.where(known, results.columns["population_error"], np.nan)))
     errors = grid.spread(measured.standard_error)
     cells = []
     for group, scale, places in scales_of(grid):

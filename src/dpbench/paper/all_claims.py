@@ -13,7 +13,7 @@ from dpbench.paper import (
     findings_practice,
     price,
     tables,
-    unshown,
+    unplotted,
 )
 from dpbench.paper.study import Study
 from dpbench.paper.verdict import Claim, Verdict, judge
@@ -21,7 +21,7 @@ from dpbench.paper.verdict import Claim, Verdict, judge
 
 def all_claims() -> list[Claim]:
     """Tables, figures, findings, disagreements, what is not shown, the discussion."""
-    modules = (tables, figures, findings_inputs, finding_4, findings_practice, disagreements, unshown, exchange)
+    modules = (tables, figures, findings_inputs, finding_4, findings_practice, disagreements, unplotted, exchange)
     found = [claim for module in modules for claim in module.claims()]
     return sorted(found, key=lambda claim: (_order(claim.group), not claim.headline))
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dpbench.interpreting.competitive import compare
-from dpbench.measuring import measure_all
+from dpbench.interpreting import find_test
 from dpbench.paper.study import Part
 from dpbench.paper.verdict import Answer, Claim, Undecided
 
@@ -23,8 +22,8 @@ def behaves_exchangeable(part: Part, name: str) -> Answer:
     if not pairs:
         raise Undecided(f"{name} was not run at several epsilons")
     one, other = np.array(pairs).T
-    p_values = compare(results, one, other, "unpaired")
-    means = measure_all(results.errors).mean
+    p_values = find_test("unpaired").p_values(results, one, other)
+    means = results.measured.mean
     ratio = np.exp(np.mean(np.log(means[one] / means[other])))
     number = int((p_values < ALPHA / len(pairs)).sum())
     told = f"{number} of {len(pairs)} settings differ significantly; error at the least epsilon {ratio:.3f} times"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-from dpbench.measuring import measure_all
 from dpbench.paper.study import Study
 from dpbench.results import Results
 from dpbench.results.csv_file import write_rows
@@ -22,7 +21,7 @@ def export_study(study: Study, path: str | PathLike[str]) -> int:
 
 
 def _rows(setting: str, results: Results) -> list[dict[str, Any]]:
-    measured = measure_all(results.errors)
+    measured = results.measured
     columns: dict[str, list[Any]] = {"dim": [name.count("x") + 1 for name in results.columns["domain"].tolist()]}
     columns |= {name: results.columns[name].tolist() for name in COLUMNS}
     columns |= {

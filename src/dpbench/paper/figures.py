@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbench.paper.panel import Panel
+from dpbench.paper.error_panel import Panel
 from dpbench.paper.reported import Point, authors_code, plotted, points
 from dpbench.paper.study import Part
 from dpbench.paper.verdict import Answer, Claim, Undecided

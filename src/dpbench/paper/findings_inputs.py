@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from dpbench.paper.panel import Panel
+from dpbench.paper.error_panel import Panel
 from dpbench.paper.reported import INDEPENDENT, dependent, numbers
 from dpbench.paper.study import Part
 from dpbench.paper.verdict import Answer, Claim, close

@@ -8,15 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.interpreting import baselines, bias_shares, competitive_sets
-from dpbench.measuring import measure_all
+from dpbench.paper.error_panel import TASKS, Panel
 from dpbench.paper.findings_inputs import RATIO_WITHIN, SMALLEST, winners
-from dpbench.paper.panel import TASKS, Panel
 from dpbench.paper.reported import PLOTTED, numbers
 from dpbench.paper.resampling import TIMES, deviations
 from dpbench.paper.study import Part
 from dpbench.paper.tables import in_form
 from dpbench.paper.verdict import Answer, Claim, Undecided, close
-from dpbench.repair.evidence import MeanErrors, Place, RoundsRatio, TuningSpread, ratios_of, spreads_of
+from dpbench.repair.tuning_findings import MeanErrors, Place, RoundsRatio, TuningSpread, ratios_of, spreads_of
 from dpbench.results import Results
 
 TUNED = {"DAWA": 2.5, "MWEM": 7.5, "AHP": 7.5}
@@ -26,7 +25,7 @@ RISKY = (("PATENT", 10**3), ("MD-SAL", 10**5), ("TRACE", 10**7))
 
 def mean_errors(results: Results) -> MeanErrors:
     """Mean errors by algorithm and parameters, then by place."""
-    means = measure_all(results.errors).mean.tolist()
+    means = results.measured.mean.tolist()
     found: dict[tuple[str, str], dict[Place, float]] = {}
     for number in np.flatnonzero(results.whole).tolist():
         at = results[number]
@@ -112,7 +111,7 @@ def _risk(panel: Panel) -> Results:
 
 def best_columns(results: Results) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The column with the least mean, and with the least 95th percentile, of each place."""
-    measured, grid = measure_all(results.errors), results.grid
+    measured, grid = results.measured, results.grid
     best = [np.nanargmin(grid.spread(each), axis=1) for each in (measured.mean, measured.percentile)]
     return best[0], best[1]
 

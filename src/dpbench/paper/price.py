@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbench.interpreting import regret
+from dpbench.paper.error_panel import TASKS, Panel
 from dpbench.paper.findings_inputs import spread
-from dpbench.paper.panel import TASKS, Panel
 from dpbench.paper.reported import DOMAINS, PLOTTED, authors_code, numbers
 from dpbench.paper.study import Study
 from dpbench.paper.verdict import Answer, Claim, Undecided, Verdict, judge

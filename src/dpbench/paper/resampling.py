@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,4 +33,4 @@ def resampled(results: Results, rng: np.random.Generator) -> Results:
     vectors = rng.integers(0, samples, (settings, samples))[owner]
     chosen = np.take_along_axis(results.errors, vectors[:, :, None], axis=1)
     again = np.take_along_axis(chosen, rng.integers(0, trials, chosen.shape), axis=2)
-    return Results(results.columns, again, results.metadata)
+    return replace(results, errors=again, losses={})

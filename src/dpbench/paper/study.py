@@ -12,15 +12,18 @@ from pathlib import Path
 import numpy as np
 
 from dpbench.errors import InvalidStore
-from dpbench.paper.panel import Panel
+from dpbench.paper.error_panel import Panel
 from dpbench.paper.reported import DOMAINS
 from dpbench.paper.verdict import Undecided
 from dpbench.repair.side_prices import TASK
 from dpbench.results import Results
+from dpbench.standards import Standards
 
 FILES = ("published", "private", "extras")
 EXTRAS = ("epsilon", "original", "parameters", "truncation", TASK)
 """Tasks beside the paper's two, by the beginning of their names."""
+PAPER_STANDARDS = vars(Standards())
+"""The paper's loss, percentile, level, baselines and test, whatever a plan has."""
 NOTHING = "no results were given; name a store or a summary file"
 COMMANDS = {
     "published": "dpbench run paper --variant published --side-information public",
@@ -73,15 +76,19 @@ class Study:
 
     @classmethod
     def of(cls, results: Results) -> Study:
-        """Sort settings into the paper's, private ones, and those of the small suites."""
-        parts = sort_settings(results)
+        """Sort settings into the paper's, private ones, and those of the small suites.
+
+        All are read by the paper's standards, whatever the standards of the results are: these parts are set beside
+        what the paper says.
+        """
+        parts = sort_settings(results.read_by(Standards()))
         extras = parts["extras"]
         return cls(Part("published", parts["published"], extras), Part("private", parts["private"], extras))
 
     @classmethod
     def from_stores(cls, paths: Iterable[str | PathLike[str]]) -> Study:
-        """A study from stores or summary files; all of them together."""
-        return cls.of(_joined([Results.open(path) for path in paths]))
+        """A study from stores or summary files; all of them together, by the paper's standards."""
+        return cls.of(joined([Results.open(path, **PAPER_STANDARDS) for path in paths]))
 
     @classmethod
     def shipped(cls) -> Study:
@@ -102,7 +109,8 @@ def shipped_file(name: str) -> Path:
     return Path(str(files("dpbench.paper").joinpath("data", f"{name}.parquet")))
 
 
-def _joined(parts: list[Results]) -> Results:
+def joined(parts: list[Results]) -> Results:
+    """Several results as one, by the standards of the first."""
     if not parts:
         raise InvalidStore(NOTHING)
     whole = parts[0]
@@ -127,7 +135,7 @@ def sort_settings(results: Results) -> Mapping[str, Results | None]:
 
 def pack(stores: Iterable[str | PathLike[str]], folder: str | PathLike[str]) -> dict[str, int]:
     """Write the summary files of a study from its stores; how many settings each got."""
-    parts = [sort_settings(Results.open(store)) for store in stores]
+    parts = [sort_settings(Results.open(store, **PAPER_STANDARDS)) for store in stores]
     if not parts:
         raise InvalidStore(NOTHING)
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -135,7 +143,7 @@ def pack(stores: Iterable[str | PathLike[str]], folder: str | PathLike[str]) -> 
     for name in FILES:
         own = [results for part in parts if (results := part[name]) is not None]
         if own:
-            whole = _joined(own)
-            whole.write(Path(folder) / f"{name}.parquet")
+            whole = joined(own)
+            whole.write(Path(folder) / f"{name}.parquet", losses=False)
             written[name] = len(whole)
     return written

@@ -1,20 +1,31 @@
 """The only room where private counts live: budget, ledger, handle, noise, transcript."""
 
-from dpbench.privacy.asking import GroupedScore, PartitionCost, Score, Statistic, Strategy, Total
 from dpbench.privacy.budget import evenly, exact, read_epsilon, split
 from dpbench.privacy.data import PrivateData
 from dpbench.privacy.ledger import Charge, Ledger
+from dpbench.privacy.mechanisms import Exponential, Gaussian, GroupedExponential, Laplace, Mechanism, Partition
 from dpbench.privacy.noise import NoiseSource, NoNoise, RandomNoise, seed_sequence
+from dpbench.privacy.notions import ZCDP, Notion, PureDP, read_budget
+from dpbench.privacy.protocols import GroupedScore, PartitionCost, Score, Statistic, Strategy, Total
 from dpbench.privacy.transcript import Recording, Replay
 
 __all__ = [
+    "ZCDP",
     "Charge",
+    "Exponential",
+    "Gaussian",
+    "GroupedExponential",
     "GroupedScore",
+    "Laplace",
     "Ledger",
+    "Mechanism",
     "NoNoise",
     "NoiseSource",
+    "Notion",
+    "Partition",
     "PartitionCost",
     "PrivateData",
+    "PureDP",
     "RandomNoise",
     "Recording",
     "Replay",
@@ -24,6 +35,7 @@ __all__ = [
     "Total",
     "evenly",
     "exact",
+    "read_budget",
     "read_epsilon",
     "seed_sequence",
     "split",

@@ -66,3 +66,23 @@ def noise_scale(sensitivity: Fraction, spend: Fraction) -> float:
             f"a budget of {float(spend):g} asks for more noise than a float can hold; give a larger epsilon"
         ) from None
     return nearest if nearest >= quotient else math.nextafter(nearest, math.inf)
+
+
+def root_above(square: Fraction) -> float:
+    """The square root as a float whose square is never below ``square``."""
+    try:
+        nearest = math.sqrt(square)
+    except OverflowError:
+        raise InvalidEpsilon("the budget asks for more noise than a float can hold; give a larger one") from None
+    while Fraction(nearest) ** 2 < square:
+        nearest = math.nextafter(nearest, math.inf)
+    return nearest
+
+
+def root_below(square: Fraction) -> Fraction:
+    """The square root: exact where it is rational, otherwise rounded down, within a relative 2^-60 of it."""
+    top, bottom = math.isqrt(square.numerator), math.isqrt(square.denominator)
+    if top * top == square.numerator and bottom * bottom == square.denominator:
+        return Fraction(top, bottom)
+    shift = max(0, 64 + (square.denominator.bit_length() - square.numerator.bit_length()) // 2 + 1)
+    return Fraction(math.isqrt(square.numerator * 4**shift // square.denominator), 2**shift)

@@ -6,11 +6,11 @@ sensitivity that the strategy or score itself claims, rounded up. A charge is ma
 
 Neighbours differ by one record added or removed: exactly one cell changes by one.
 
-What the handle enforces: no charge beyond epsilon, noise no smaller than the claim asks for, disjoint regions, counts
-that nothing can write to (``setflags`` is refused, there is no writeable base), raw counts for published forms alone,
-each time with a mark in the ledger. What it cannot enforce, because Python hides nothing from those who look: that a
-claim is true, that a strategy forgets the counts it was shown, that nobody reads private attributes or draws from the
-noise source directly. An algorithm is a guest, not a prisoner; these are what ``dpbench check`` looks for.
+What the handle enforces: no charge beyond the budget, noise no smaller than the claim asks for, disjoint regions,
+counts that nothing can write to (``setflags`` is refused, there is no writeable base), raw counts for published forms
+alone, each time with a mark in the ledger. What it cannot enforce, because Python hides nothing from those who look:
+that a claim is true, that a strategy forgets the counts it was shown, that nobody reads private attributes or draws
+from the noise source directly. An algorithm is a guest, not a prisoner; these are what ``dpbench check`` looks for.
 """
 
 from __future__ import annotations
@@ -23,24 +23,43 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpbench.domain import Domain
-from dpbench.errors import InvalidInput, NotPrivate, UndeclaredSideInformation
-from dpbench.privacy.asking import GroupedScore, PartitionCost, Score, Statistic, Strategy, Total
-from dpbench.privacy.budget import Number, exact, noise_scale, read_epsilon
+from dpbench.errors import (
+    AlgorithmFailed,
+    BudgetExceeded,
+    InvalidInput,
+    NotPrivate,
+    UndeclaredSideInformation,
+    Unsupported,
+)
+from dpbench.privacy.budget import Number, exact, read_epsilon
 from dpbench.privacy.counts import as_counts
 from dpbench.privacy.ledger import Charge, Ledger
-from dpbench.privacy.mechanisms import draw
+from dpbench.privacy.mechanisms import Exponential, Gaussian, GroupedExponential, Laplace, Mechanism, Partition
 from dpbench.privacy.noise import NoiseSource
+from dpbench.privacy.notions import ZCDP, Notion, PureDP
+from dpbench.privacy.protocols import GroupedScore, PartitionCost, Score, Statistic, Strategy, Total
 from dpbench.privacy.transcript import Channel, Direct, Question
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Region = tuple[slice, ...] | slice | NDArray[np.integer[Any]]
+Region = tuple[slice, ...] | slice | NDArray[np.integer[Any]] | Sequence[int]
 
 
 class PrivateData:
     """Private counts behind a handle; see the module's docstring."""
 
-    __slots__ = ("__counts", "__vault", "_channel", "_declared", "_noise", "_published", "_scale", "_single", "ledger")
+    __slots__ = (
+        "__coins",
+        "__counts",
+        "__ledger",
+        "__vault",
+        "_channel",
+        "_declared",
+        "_noise",
+        "_published",
+        "_scale",
+        "_single",
+    )
 
     def __init__(
         self,
@@ -54,10 +73,12 @@ class PrivateData:
         scale: Floats | None = None,
         single: bool = False,
         vault: dict[Statistic, Any] | None = None,
+        coins: dict[str, tuple[np.random.Generator, ...]] | None = None,
     ) -> None:
         self.__counts = counts
         self.__vault: dict[Statistic, Any] = {} if vault is None else vault
-        self.ledger = ledger
+        self.__ledger = ledger
+        self.__coins: dict[str, tuple[np.random.Generator, ...]] = {} if coins is None else coins
         self._noise = noise
         self._channel = channel if channel is not None else Direct()
         self._declared = tuple(declared)
@@ -69,19 +90,25 @@ class PrivateData:
     def open(
         cls,
         values: ArrayLike,
-        epsilon: object,
+        budget: Notion | Number,
         noise: NoiseSource,
         *,
         channel: Channel | None = None,
         declared: Sequence[str] = (),
         published: bool = False,
     ) -> PrivateData:
-        """Put counts behind a handle with a fresh ledger of ``epsilon``."""
-        ledger = Ledger(read_epsilon(epsilon))
+        """Put counts behind a handle with a fresh ledger; a number is an epsilon."""
+        notion = budget if isinstance(budget, PureDP | ZCDP) else PureDP(read_epsilon(budget))
+        ledger = Ledger(notion, noise.trials)
         return cls(as_counts(values), ledger, noise, channel=channel, declared=declared, published=published)
 
     def __repr__(self) -> str:
-        return f"PrivateData(domain={self.domain}, trials={self.trials}, epsilon={self.epsilon})"
+        return f"PrivateData(domain={self.domain}, trials={self.trials}, budget={self.budget})"
+
+    @property
+    def ledger(self) -> Ledger:
+        """What has been spent, and on what."""
+        return self.__ledger
 
     @property
     def domain(self) -> Domain:
@@ -94,66 +121,71 @@ class PrivateData:
         return self._noise.trials
 
     @property
-    def epsilon(self) -> Fraction:
-        """What is left to spend; at the start, everything that the algorithm may spend."""
+    def budget(self) -> Fraction:
+        """What is left to spend, of epsilon or of rho; at the start, everything that the algorithm may spend."""
         return self.ledger.remaining
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The same under pure differential privacy, where the budget is an epsilon."""
+        if not isinstance(self.ledger.notion, PureDP):
+            raise Unsupported(
+                "data.epsilon is for pure differential privacy, and this budget is of zCDP; use data.budget"
+            )
+        return self.ledger.remaining
+
+    def as_epsilon(self, amount: Fraction) -> float:
+        """The epsilon whose Laplace noise on a count is as large as :meth:`measure`'s for ``amount``.
+
+        For rules of thumb that speak of epsilon, such as the side of a grid.
+        """
+        return self.ledger.notion.as_epsilon(amount)
 
     # --- verbs that spend -------------------------------------------------------------------------
 
+    def ask(self, mechanism: Mechanism, spend: Number, why: str = "") -> Any:
+        """The outcome of a mechanism for every trial, ``(trials, ...)``: the verb under all others.
+
+        The charge is made before the mechanism is shown any counts. What goes wrong inside it is reported without its
+        words, which may quote counts.
+        """
+        reason = why or mechanism.label
+        amount = exact(spend, f"the budget of '{reason}'")
+        loss = self.ledger.notion.loss(mechanism, amount) if amount > 0 else amount
+        level = mechanism.level(loss) if amount > 0 else 0.0
+        self._insist_on_one_measurement(mechanism, reason)
+        own = not type(mechanism).__module__.startswith("dpbench.")
+        charge = Charge(mechanism.name, reason, amount, mechanism.claim, mechanism.noise_words(level), own=own)
+        self.ledger.charge(charge)
+        truth = self._truth(mechanism, reason)
+        question = Question(mechanism, reason, amount, loss, level, truth, self.domain)
+        return self._give(self._channel.answer(question, lambda: mechanism.draw(truth, level, self._noise)))
+
+    def measure(self, strategy: Strategy, spend: Number, why: str = "") -> Floats:
+        """Noisy answers of a strategy with the noise of the notion: Laplace by L1, or Gaussian by L2 under zCDP."""
+        kind = Laplace if isinstance(self.ledger.notion, PureDP) else Gaussian
+        answers: Floats = self.ask(kind(strategy), spend, why)
+        return answers
+
     def laplace(self, strategy: Strategy, spend: Number, why: str = "") -> Floats:
         """Noisy answers of a strategy, ``(trials, *shape)``: the Laplace mechanism."""
-        reason = why or type(strategy).__name__
-        amount, sensitivity = self._claim(strategy, spend, reason)
-        scale = noise_scale(sensitivity, amount) if amount > 0 else 0.0
-        self.ledger.charge(Charge("laplace", reason, amount, sensitivity, scale))
-        shape = tuple(strategy.shape)
-        truth = np.asarray(strategy.answer(self._material(strategy)), dtype=np.float64)
-        self._check_shape(truth, shape, reason)
-        question = Question("laplace", reason, amount, sensitivity, 1.0 / scale, truth, shape, scale)
-        return self._answer(question)
+        answers: Floats = self.ask(Laplace(strategy), spend, why)
+        return answers
 
     def choose(self, score: Score, spend: Number, why: str = "") -> NDArray[np.int64]:
-        """The index of a candidate with a high score, ``(trials,)``: the exponential mechanism.
-
-        By Gumbel-max on ``spend / (2 * sensitivity)`` nats per unit of score. The factor 2 is dropped
-        only for monotone scores: what matters is the range of score changes over candidates, and only
-        then is it at most the sensitivity.
-        """
-        question = self._ask_scores("choose", score, spend, why, None)
-        return self._answer(question)
+        """The index of a candidate with a high score, ``(trials,)``: the exponential mechanism."""
+        answers: NDArray[np.int64] = self.ask(Exponential(score), spend, why)
+        return answers
 
     def choose_each(self, score: GroupedScore, spend: Number, why: str = "") -> NDArray[np.int64]:
-        """A candidate of every group, counted from its group's first, ``(trials, groups)``; all for one ``spend``.
-
-        Each group's scores depend on the counts of a region of its own, and the regions are disjoint: one record moves
-        the scores of one group, so all selections together cost what one costs.
-        """
-        question = self._ask_scores("choose each", score, spend, why, score.starts)
-        return self._answer(question)
+        """A candidate of every group, counted from its group's first, ``(trials, groups)``; all for one ``spend``."""
+        answers: NDArray[np.int64] = self.ask(GroupedExponential(score), spend, why)
+        return answers
 
     def partition(self, cost: PartitionCost, spend: Number, why: str = "") -> NDArray[np.bool_]:
-        """A partition of the line into intervals that cost little in all, ``(trials, n + 1)``, True at each cut.
-
-        Lemma. The exponential mechanism over all allowed partitions B, with probability proportional to
-        exp(-rate * (total cost of B) - penalty * |B|) and rate = spend / (2 * sensitivity), spends ``spend``: the
-        penalty is public, and a record moves the total cost of every partition by at most the sensitivity, so it moves
-        each exponent by at most spend / 2, and the logarithm of the normalising sum by as much.
-        The draw is exact: F(e), the sum over all partitions of [0, e), follows by dynamic programming, and
-        going back from n each interval is drawn from its exact conditional probability. So is every outcome's
-        probability, which lets replay compute the loss.
-        """
-        reason = why or type(cost).__name__
-        amount, sensitivity = self._claim(cost, spend, reason)
-        self.ledger.charge(Charge("partition", reason, amount, sensitivity))
-        costs = np.asarray(cost.cost(self._material(cost)), dtype=np.float64)
-        lengths = tuple(int(length) for length in cost.lengths)
-        wanted = (len(lengths), self.domain.size + 1)
-        if costs.shape != wanted or lengths[:1] != (1,):
-            raise InvalidInput(f"'{reason}' gave costs of shape {costs.shape}; wanted {wanted}, with length 1 allowed")
-        rate = 1.0 / noise_scale(2 * sensitivity, amount)
-        detail = (*lengths, float(cost.penalty))
-        question = Question("partition", reason, amount, sensitivity, rate, costs, wanted, detail=detail)
-        return self._answer(question)
+        """A partition of the line into intervals that cost little in all, ``(trials, n + 1)``, True at each cut."""
+        answers: NDArray[np.bool_] = self.ask(Partition(cost, self.domain.size), spend, why)
+        return answers
 
     def parts(self, regions: Sequence[Region], spend: Number, why: str = "") -> list[PrivateData]:
         """One handle for each of several disjoint regions, each with ``spend`` of its own.
@@ -163,8 +195,10 @@ class PrivateData:
         """
         reason = why or "disjoint regions"
         amount = exact(spend, f"the budget of '{reason}'")
+        if amount <= 0:
+            raise BudgetExceeded(f"'{reason}' spends {amount} of {self.ledger.notion.unit}; spend more than 0")
         pieces = self._cut(regions, reason)
-        ledgers = tuple(Ledger(amount) for _ in pieces)
+        ledgers = tuple(Ledger(self.ledger.notion.portion(amount), self.trials) for _ in pieces)
         self.ledger.charge(Charge("parts", reason, amount, regions=ledgers))
         return [
             PrivateData(
@@ -174,6 +208,7 @@ class PrivateData:
                 channel=self._channel,
                 published=self._published,
                 single=self._single,
+                coins=self.__coins,
             )
             for piece, ledger in zip(pieces, ledgers, strict=True)
         ]
@@ -192,7 +227,7 @@ class PrivateData:
                 "the algorithm asked for the scale without declaring it; "
                 'declare side_information = ("scale",) on its class, and it is bought or made public'
             )
-        return self._give(self._scale)
+        return np.asarray(self._give(self._scale))
 
     def publish_scale(self) -> None:
         """Let the true scale be known for free, as the paper's experiments did."""
@@ -201,8 +236,8 @@ class PrivateData:
 
     def buy_scale(self, spend: Number) -> None:
         """Spend on a noisy scale, never below one over epsilon, and let that be the scale."""
-        epsilon = self.ledger.epsilon
-        self._scale = np.maximum(self.laplace(Total(), spend, "scale (side information)"), 1.0 / float(epsilon))
+        least = 1.0 / self.as_epsilon(self.ledger.budget)
+        self._scale = np.maximum(self.measure(Total(), spend, "scale (side information)"), least)
 
     def reveal(self, why: str) -> Counts:
         """The raw counts, for published forms that are not private; the ledger is marked for good."""
@@ -214,6 +249,19 @@ class PrivateData:
         self.ledger.charge(Charge("reveal", why, Fraction(0)))
         return self.__counts
 
+    # --- public randomness ------------------------------------------------------------------------
+
+    def coins(self) -> Any:
+        """Public random generators, one per trial (the generator itself, where trials are run one by one).
+
+        Reproducible from the seed and independent of the noise. They cost nothing, because they know nothing of the
+        counts, and neighbours have the same ones in a replay.
+        """
+        if "made" not in self.__coins:
+            seeds = self._channel.coins(self._noise.coins)
+            self.__coins["made"] = tuple(np.random.default_rng(seed) for seed in seeds)
+        return self._give(self.__coins["made"])
+
     # --- one trial at a time ----------------------------------------------------------------------
 
     def each_trial(self, why: str = "each trial by itself") -> Iterator[PrivateData]:
@@ -223,7 +271,7 @@ class PrivateData:
         release.
         """
         amount = self.ledger.remaining
-        ledgers = tuple(Ledger(amount) for _ in range(self.trials))
+        ledgers = tuple(Ledger(self.ledger.notion.portion(amount)) for _ in range(self.trials))
         self.ledger.charge(Charge("trials", why, amount, regions=ledgers))
         for trial, ledger in enumerate(ledgers):
             yield PrivateData(
@@ -249,62 +297,69 @@ class PrivateData:
             self.__vault[statistic] = statistic.of(self.__counts)
         return self.__vault[statistic]
 
-    def _ask_scores(
-        self, kind: str, score: Score, spend: Number, why: str, starts: NDArray[np.int64] | None
-    ) -> Question:
-        """Charge a selection and put its question."""
-        reason = why or type(score).__name__
-        amount, sensitivity = self._claim(score, spend, reason)
-        reach = sensitivity if score.monotone else 2 * sensitivity
-        self.ledger.charge(Charge(kind, reason, amount, sensitivity))
-        truth = np.asarray(score.score(self._material(score)), dtype=np.float64)
-        shape = truth.shape[-1:]
-        self._check_shape(truth, shape, reason)
-        groups = np.array([0, *shape]) if starts is None else np.asarray(starts, dtype=np.int64)
-        if groups[0] != 0 or groups[-1] != shape[0] or (np.diff(groups) < 1).any():
-            raise InvalidInput(f"'{reason}' has a group without candidates; each needs at least one")
-        best = np.maximum.reduceat(truth, groups[:-1], axis=-1)
-        if not (best > -np.inf).all() or np.isnan(truth).any():
-            raise InvalidInput(f"'{reason}' allows no candidate, or scores one as NaN; score at least one above -inf")
-        detail = () if starts is None else tuple(groups.tolist())
-        rate = 1.0 / noise_scale(reach, amount)
-        return Question(kind, reason, amount, sensitivity, rate, truth, shape, detail=detail)
+    def _truth(self, mechanism: Mechanism, reason: str) -> Any:
+        """What a mechanism makes of the counts; an exception of its own is reported by its kind alone."""
+        failure = refusal = ""
+        truth = None
+        try:
+            truth = mechanism.truth(self._material(mechanism))
+            refusal = mechanism.refusal(truth, self.trials)
+        except Exception as error:
+            failure = type(error).__name__
+        if failure:  # raised here, where the other exception is gone: it may hold counts
+            raise AlgorithmFailed(
+                f"'{reason}' failed with {failure} when it was shown the counts; its words are withheld, since they "
+                f"may quote counts: show it made-up counts to read them"
+            )
+        if refusal:
+            raise InvalidInput(f"'{reason}' {refusal}")
+        return truth
 
-    def _claim(self, asker: Strategy | Score | PartitionCost, spend: Number, reason: str) -> tuple[Fraction, Fraction]:
-        """What a call spends and the sensitivity that it claims, both exact."""
-        amount = exact(spend, f"the budget of '{reason}'")
-        claim = asker.sensitivity
-        sensitivity = Fraction(claim) if isinstance(claim, float) else exact(claim, f"the sensitivity of '{reason}'")
-        if sensitivity <= 0:
-            raise InvalidInput(f"'{reason}' claims a sensitivity of {claim!r}; it has to be greater than 0")
-        return amount, sensitivity
-
-    def _check_shape(self, truth: Floats, shape: tuple[int, ...], reason: str) -> None:
-        if truth.shape not in (shape, (self.trials, *shape)):
-            raise InvalidInput(
-                f"'{reason}' answered with shape {truth.shape}; wanted {shape} or {(self.trials, *shape)}"
+    def _insist_on_one_measurement(self, mechanism: Mechanism, reason: str) -> None:
+        """A budget by the exact formula of one Gaussian measurement pays for that and for nothing else."""
+        notion = self.ledger.notion
+        if isinstance(notion, ZCDP) and notion.one_measurement and (mechanism.pure or self.ledger.charges):
+            raise Unsupported(
+                f"'{reason}' comes on top of, or is not, the one Gaussian measurement that this budget was made for; "
+                f"an algorithm with one_measurement = True may ask data.measure once"
             )
 
-    def _answer(self, question: Question) -> NDArray[Any]:
-        return self._give(self._channel.answer(question, lambda: draw(question, self._noise)))
-
-    def _give(self, answers: NDArray[Any]) -> NDArray[Any]:
+    def _give(self, answers: Any) -> Any:
         return answers[0] if self._single else answers
 
     def _cut(self, regions: Sequence[Region], reason: str) -> list[Counts]:
-        """The counts of each region (a box, or flat cell numbers); no cell may be in two of them."""
+        """The counts of each region (a box, or flat cell numbers); no cell may be in two of them, or twice in one."""
         seen = np.zeros(self.domain.shape, dtype=np.int64)
         pieces = []
         for region in regions:
-            if isinstance(region, np.ndarray):
-                np.add.at(seen.reshape(-1), region, 1)
-                piece = self.__counts.reshape(-1)[region]
-            else:
+            if _is_box(region):
                 seen[region] += 1
-                piece = self.__counts[region]
+                piece = self.__counts[region]  # a view of what nobody can write to
+            else:
+                cells = self._cells(region, reason)  # type: ignore[arg-type]
+                np.add.at(seen.reshape(-1), cells, 1)
+                piece = np.frombuffer(self.__counts.reshape(-1)[cells].tobytes(), dtype=np.int64)
             if piece.size == 0:
                 raise InvalidInput(f"a region of '{reason}' is empty; every region needs at least one cell")
             pieces.append(piece)
         if (seen > 1).any():
             raise InvalidInput(f"the regions of '{reason}' overlap; only disjoint regions can share a budget")
         return pieces
+
+    def _cells(self, region: ArrayLike, reason: str) -> NDArray[np.int64]:
+        """Flat cell numbers, as given."""
+        cells = np.asarray(region)
+        if cells.dtype.kind not in "iu" or cells.ndim != 1:
+            raise InvalidInput(f"a region of '{reason}' is not a box or a list of cell numbers; give slices or numbers")
+        if cells.size and not (-self.domain.size <= cells.min() and cells.max() < self.domain.size):
+            raise InvalidInput(
+                f"a region of '{reason}' has a cell outside the domain; give 0 ... {self.domain.size - 1}"
+            )
+        return cells.astype(np.int64)
+
+
+def _is_box(region: object) -> bool:
+    """Whether a region is given by slices, as a box of the domain."""
+    return isinstance(region, slice) or (
+        isinstance(region, tuple) and bool(region) and all(isinstance(side, slice) for side in region)
+    )

@@ -1,12 +1,13 @@
-"""The ledger: every charge against epsilon with its reason, refused before anything is drawn."""
+"""The ledger: every charge against a budget with its reason, refused before anything is drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
-from dpbench.errors import BudgetExceeded, BudgetNotSpent
+from dpbench.errors import BudgetExceeded, BudgetNotSpent, Unsupported
+from dpbench.privacy.notions import Notion, PureDP, short
 
 FOR_NOTHING = ("public", "reveal")
 """Kinds of lines that cost nothing and after which a run is not private for adding or removing a record."""
@@ -17,51 +18,88 @@ class Charge:
     """One line of a ledger."""
 
     kind: str
-    """laplace, choose, choose each, partition, parts, trials; forfeit; public or reveal: known for nothing."""
+    """Name of the mechanism; parts, trials; forfeit; public or reveal: known for nothing."""
     why: str
     """What the budget was spent on, in words."""
     amount: Fraction
-    """How much of epsilon it took."""
+    """How much of the budget it took."""
     sensitivity: Fraction | None = None
-    """How far one record can move what was asked, as the strategy or score claims it."""
-    noise: float | None = None
-    """Scale of the Laplace noise that was added."""
+    """How far one record can move what was asked, as the mechanism claims it."""
+    noise: str = ""
+    """The noise that was added, in words."""
     regions: tuple[Ledger, ...] = ()
     """The ledgers of disjoint regions (or of single trials) that share this amount."""
+    own: bool = False
+    """Whether the mechanism is not one of this package: what it costs is its author's word, which the audit replays."""
 
 
-@dataclass
 class Ledger:
-    """What a run may spend, and what it has spent."""
+    """What a run may spend, and what it has spent. Charges are added by the handle and never taken away."""
 
-    epsilon: Fraction
-    """The budget."""
-    charges: list[Charge] = field(default_factory=list)
-    """In the order in which they were made."""
-    _tally: tuple[int, Fraction, Fraction] = field(default=(0, Fraction(0), Fraction(0)), repr=False, compare=False)
-    """How many charges were added up so far, what they spent and what they forfeited."""
+    __slots__ = ("__charges", "__forfeited", "__notion", "__spent", "__trials")
+
+    def __init__(self, notion: Notion | Fraction, trials: int = 1) -> None:
+        self.__notion = PureDP(notion) if isinstance(notion, Fraction) else notion
+        self.__trials = trials
+        self.__charges: list[Charge] = []
+        self.__spent = self.__forfeited = Fraction(0)
+
+    def __repr__(self) -> str:
+        return f"Ledger({self.__notion}, {len(self.__charges)} charges)"
+
+    @property
+    def notion(self) -> Notion:
+        """What the budget is counted in, and how much there is."""
+        return self.__notion
+
+    @property
+    def budget(self) -> Fraction:
+        """How much there is: epsilon, or rho."""
+        return self.__notion.amount
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The budget under pure differential privacy."""
+        if isinstance(self.__notion, PureDP):
+            return self.__notion.epsilon
+        raise Unsupported(
+            "a budget of zCDP is counted in rho; use ledger.budget, or ledger.notion for what it promises"
+        )
+
+    @property
+    def trials(self) -> int:
+        """Runs that the ledger speaks of, each of which costs the budget once."""
+        return self.__trials
+
+    @property
+    def charges(self) -> tuple[Charge, ...]:
+        """In the order in which they were made."""
+        return tuple(self.__charges)
 
     @property
     def forfeited(self) -> Fraction:
         """Budget given up unused."""
-        return self._added_up()[2]
+        return self.__forfeited
 
     @property
     def spent(self) -> Fraction:
-        """Budget that bought something."""
-        return self._added_up()[1]
+        """Budget that was spent on answers."""
+        return self.__spent
 
     @property
     def remaining(self) -> Fraction:
         """Budget neither spent nor forfeited yet."""
-        return self.epsilon - self.spent - self.forfeited
+        return self.budget - self.__spent - self.__forfeited
 
     @property
     def for_nothing(self) -> list[str]:
         """What was known without paying, here and in any region: raw counts, the true scale."""
-        found = [charge.why for charge in self.charges if charge.kind in FOR_NOTHING]
-        regions = [region for charge in self.charges for region in charge.regions]
-        return list(dict.fromkeys([*found, *(why for region in regions for why in region.for_nothing)]))
+        return self._collected(lambda charge: charge.kind in FOR_NOTHING, lambda charge: charge.why)
+
+    @property
+    def own_mechanisms(self) -> list[str]:
+        """Names of mechanisms that are not of this package, here and in any region."""
+        return self._collected(lambda charge: charge.own, lambda charge: charge.kind)
 
     @property
     def private(self) -> bool:
@@ -71,48 +109,42 @@ class Ledger:
     def charge(self, charge: Charge) -> None:
         """Record a charge, or refuse it with the whole arithmetic."""
         if charge.amount < 0 or (charge.amount == 0 and charge.kind not in FOR_NOTHING):
-            raise BudgetExceeded(f"'{charge.why}' spends {charge.amount} of epsilon; spend more than 0")
+            raise BudgetExceeded(f"'{charge.why}' spends {charge.amount} of {self.notion.unit}; spend more than 0")
         if charge.amount > self.remaining:
             raise BudgetExceeded(
                 f"'{charge.why}' asks for {charge.amount}, but {self.arithmetic()} leaves {self.remaining}; "
                 f"spend at most that (nothing was drawn)"
             )
-        self.charges.append(charge)
+        if charge.kind == "forfeit":
+            self.__forfeited += charge.amount
+        else:
+            self.__spent += charge.amount
+        self.__charges.append(charge)
 
     def close(self) -> None:
-        """Insist that spent plus forfeited is epsilon exactly, here and in every region."""
-        for charge in self.charges:
+        """Insist that spent plus forfeited is the budget exactly, here and in every region."""
+        for charge in self.__charges:
             for region in charge.regions:
                 region.close()
         if self.remaining:
             raise BudgetNotSpent(
-                f"the run ended with {self.remaining} of epsilon unused: {self.arithmetic()}; "
+                f"the run ended with {self.remaining} of {self.notion.unit} unused: {self.arithmetic()}; "
                 f"spend all of it, or give the rest up with data.forfeit(amount, why)"
             )
 
-    def _added_up(self) -> tuple[int, Fraction, Fraction]:
-        """The tally, brought up to date: fractions are slow to add, and rounds are many."""
-        counted, spent, forfeited = self._tally
-        for charge in self.charges[counted:]:
-            if charge.kind == "forfeit":
-                forfeited += charge.amount
-            else:
-                spent += charge.amount
-        self._tally = len(self.charges), spent, forfeited
-        return self._tally
-
     def arithmetic(self) -> str:
-        """Epsilon minus every charge, as a sum that a reader can check."""
-        terms = "".join(f" - {charge.amount} ({charge.why})" for charge in self.charges if charge.amount)
-        return f"epsilon {self.epsilon}{terms}"
+        """The budget minus every charge, as a sum that a reader can check."""
+        terms = "".join(f" - {charge.amount} ({charge.why})" for charge in self.__charges if charge.amount)
+        return f"{self.notion.unit} {self.budget}{terms}"
 
     def lines(self, indent: int = 0) -> Iterator[str]:
-        """The ledger as text, one line a charge."""
-        for charge in self.charges:
-            share = f"{100 * float(charge.amount / self.epsilon):5.1f} %"
-            noise = f", Laplace noise of scale {charge.noise:g}" if charge.noise is not None else ""
+        """The ledger as text, one line per charge."""
+        for charge in self.__charges:
+            share = f"{100 * float(charge.amount / self.budget):5.1f} %"
             change = f", sensitivity {float(charge.sensitivity):g}" if charge.sensitivity is not None else ""
-            yield f"{'  ' * indent}{share}  {charge.kind:8} {charge.why}{change}{noise}"
+            noise = f", {charge.noise}" if charge.noise else ""
+            own = " (by a mechanism of its own)" if charge.own else ""
+            yield f"{'  ' * indent}{share}  {charge.kind:8} {charge.why}{change}{noise}{own}"
             for region in charge.regions[:1]:
                 same = all(other.charges == region.charges for other in charge.regions)
                 label = "each" if same else "the first, others differ"
@@ -121,5 +153,13 @@ class Ledger:
 
     def __str__(self) -> str:
         mark = "" if self.private else f"  NOT PRIVATE: {', '.join(self.for_nothing)}"
-        head = f"epsilon {self.epsilon}: spent {self.spent}, forfeited {self.forfeited}{mark}"
-        return "\n".join([head, *self.lines(1)])
+        head = f"{self.notion}: spent {short(self.spent)}, forfeited {short(self.forfeited)}{mark}"
+        several = [
+            f"  each of {self.trials} trials costs this; publishing all of them costs {self.trials} times as much"
+        ]
+        return "\n".join([head, *self.lines(1), *several * (self.trials > 1)])
+
+    def _collected(self, chosen: Callable[[Charge], bool], told: Callable[[Charge], str]) -> list[str]:
+        found = [told(charge) for charge in self.__charges if chosen(charge)]
+        regions = [region for charge in self.__charges for region in charge.regions]
+        return list(dict.fromkeys([*found, *(each for region in regions for each in region._collected(chosen, told))]))

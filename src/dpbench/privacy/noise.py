@@ -1,9 +1,8 @@
-"""Where noise comes from: an exchangeable source of standard draws, one stream per trial.
+"""Where noise comes from: an exchangeable source of draws around a truth, one stream per trial.
 
 Every trial has a random stream of its own, derived from the seed and the trial's number. So trial 7
-is the same whether it is run alone, in a batch of 10 or in a batch of 50. Draws are standard ones (Laplace of
-scale 1, standard Gumbel); the handle multiplies by the noise scale, so the same seed gives
-proportional noise at every epsilon.
+is the same whether it is run alone, in a batch of 10 or in a batch of 50. The same seed gives proportional noise at
+every epsilon.
 
 Double-precision Laplace noise leaks through its low-order bits: it is for experiments, not for a
 release.
@@ -20,26 +19,34 @@ from numpy.typing import NDArray
 
 from dpbench.errors import InvalidInput
 
-Seed = int | np.random.SeedSequence
+Seed = int | np.random.SeedSequence | None
+Floats = NDArray[np.float64]
+
+COINS = 2**32 - 1
+"""Child of a trial's seed that serves its public randomness; the noise uses the seed itself."""
 
 
 class NoiseSource(Protocol):
-    """Standard draws for a batch of trials."""
+    """Draws for a batch of trials."""
 
     @property
     def trials(self) -> int:
         """Number of trials drawn for at once."""
         ...
 
-    def laplace(self, shape: Sequence[int]) -> NDArray[np.float64]:
-        """Laplace draws of scale 1, ``(trials, *shape)``."""
+    def laplace(self, truth: Floats, scale: float, shape: Sequence[int]) -> Floats:
+        """Laplace draws around a truth ``(*shape)`` or ``(trials, *shape)``: ``(trials, *shape)``."""
         ...
 
-    def gumbel(self, shape: Sequence[int]) -> NDArray[np.float64]:
+    def gaussian(self, truth: Floats, deviation: float, shape: Sequence[int]) -> Floats:
+        """Normal draws around a truth, likewise."""
+        ...
+
+    def gumbel(self, shape: Sequence[int]) -> Floats:
         """Gumbel draws, ``(trials, *shape)``."""
         ...
 
-    def uniform(self, shape: Sequence[int]) -> NDArray[np.float64]:
+    def uniform(self, shape: Sequence[int]) -> Floats:
         """Uniform draws from [0, 1), ``(trials, *shape)``."""
         ...
 
@@ -47,33 +54,37 @@ class NoiseSource(Protocol):
         """The source of one trial of the batch."""
         ...
 
+    def coins(self) -> tuple[np.random.SeedSequence, ...]:
+        """For each trial a seed of public randomness, independent of all noise."""
+        ...
+
 
 class RandomNoise:
     """Independent random streams, one for each trial, from one seed."""
 
-    def __init__(self, streams: Sequence[np.random.Generator]) -> None:
-        self._streams = tuple(streams)
+    def __init__(self, seeds: Sequence[np.random.SeedSequence]) -> None:
+        self._seeds = tuple(seeds)
+        self._streams = tuple(np.random.Generator(np.random.PCG64DXSM(seed)) for seed in self._seeds)
 
     @classmethod
     def seeded(cls, seed: Seed, trials: int, first: int = 0) -> RandomNoise:
         """One stream for each trial from ``first`` on: child ``t`` of the seed serves trial ``t``."""
         root = seed_sequence(seed)
         numbers = range(first, first + trials)
-        keys = (np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, number)) for number in numbers)
-        return cls([np.random.Generator(np.random.PCG64DXSM(key)) for key in keys])
+        return cls([np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, each)) for each in numbers])
 
     @property
     def trials(self) -> int:
         """Number of trials drawn for at once."""
         return len(self._streams)
 
-    def _exponential(self, shape: Sequence[int]) -> NDArray[np.float64]:
+    def _exponential(self, shape: Sequence[int]) -> Floats:
         draws = np.empty((self.trials, prod(shape)))
         for stream, row in zip(self._streams, draws, strict=True):
             stream.standard_exponential(out=row)
         return draws
 
-    def laplace(self, shape: Sequence[int]) -> NDArray[np.float64]:
+    def laplace(self, truth: Floats, scale: float, shape: Sequence[int]) -> Floats:
         """An exponential draw with a random sign: a third of the cost of numpy's own Laplace."""
         draws = self._exponential(shape)
         cells = draws.shape[1]
@@ -81,16 +92,23 @@ class RandomNoise:
             words = np.asarray(stream.bit_generator.random_raw(-(-cells // 64)), dtype="<u8")
             signs = np.unpackbits(words.view(np.uint8), count=cells).view(np.bool_)
             np.negative(row, out=row, where=signs)
-        return draws.reshape(self.trials, *shape)
+        return _around(truth, scale, draws.reshape(self.trials, *shape))
 
-    def gumbel(self, shape: Sequence[int]) -> NDArray[np.float64]:
+    def gaussian(self, truth: Floats, deviation: float, shape: Sequence[int]) -> Floats:
+        """Normal draws."""
+        draws = np.empty((self.trials, prod(shape)))
+        for stream, row in zip(self._streams, draws, strict=True):
+            stream.standard_normal(out=row)
+        return _around(truth, deviation, draws.reshape(self.trials, *shape))
+
+    def gumbel(self, shape: Sequence[int]) -> Floats:
         """Minus the logarithm of an exponential draw."""
         draws = np.maximum(self._exponential(shape), np.finfo(np.float64).tiny)
         np.log(draws, out=draws)
         np.negative(draws, out=draws)
         return draws.reshape(self.trials, *shape)
 
-    def uniform(self, shape: Sequence[int]) -> NDArray[np.float64]:
+    def uniform(self, shape: Sequence[int]) -> Floats:
         """Uniform draws from [0, 1)."""
         draws = np.empty((self.trials, prod(shape)))
         for stream, row in zip(self._streams, draws, strict=True):
@@ -98,8 +116,21 @@ class RandomNoise:
         return draws.reshape(self.trials, *shape)
 
     def only(self, trial: int) -> RandomNoise:
-        """The stream of one trial."""
-        return RandomNoise([self._streams[trial]])
+        """The stream of one trial, as far as it has been drawn."""
+        alone = RandomNoise(())
+        alone._seeds, alone._streams = (self._seeds[trial],), (self._streams[trial],)
+        return alone
+
+    def coins(self) -> tuple[np.random.SeedSequence, ...]:
+        """A child of every trial's seed that no noise is drawn from."""
+        return tuple(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, COINS)) for seed in self._seeds)
+
+
+def _around(truth: Floats, scale: float, draws: Floats) -> Floats:
+    """Standard draws, scaled and moved to the truth, in place."""
+    draws *= scale
+    draws += truth
+    return draws
 
 
 class NoNoise:
@@ -108,13 +139,18 @@ class NoNoise:
     def __init__(self, trials: int) -> None:
         self.trials = trials
 
-    def laplace(self, shape: Sequence[int]) -> NDArray[np.float64]:
+    def laplace(self, truth: Floats, scale: float, shape: Sequence[int]) -> Floats:
+        """The truth."""
+        del scale
+        return np.zeros((self.trials, *shape)) + truth
+
+    gaussian = laplace
+
+    def gumbel(self, shape: Sequence[int]) -> Floats:
         """Zeros."""
         return np.zeros((self.trials, *shape))
 
-    gumbel = laplace
-
-    def uniform(self, shape: Sequence[int]) -> NDArray[np.float64]:
+    def uniform(self, shape: Sequence[int]) -> Floats:
         """Halves: the median draw."""
         return np.full((self.trials, *shape), 0.5)
 
@@ -123,9 +159,15 @@ class NoNoise:
         del trial
         return NoNoise(1)
 
+    def coins(self) -> tuple[np.random.SeedSequence, ...]:
+        """The numbers of the trials: public randomness is no noise."""
+        return tuple(np.random.SeedSequence(trial) for trial in range(self.trials))
+
 
 def seed_sequence(seed: object) -> np.random.SeedSequence:
-    """A seed as given by a user: a whole non-negative number or a SeedSequence."""
+    """A seed as given by a user: a whole non-negative number, a SeedSequence, or None for fresh randomness."""
+    if seed is None:
+        return np.random.SeedSequence()
     if isinstance(seed, np.random.SeedSequence):
         return seed
     if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:

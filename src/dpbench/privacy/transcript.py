@@ -14,12 +14,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.errors import ReplayDiverged
+
+if TYPE_CHECKING:
+    from dpbench.domain import Domain
+    from dpbench.privacy.mechanisms import Mechanism
 
 Floats = NDArray[np.float64]
 
@@ -28,30 +32,44 @@ Floats = NDArray[np.float64]
 class Question:
     """One call to the handle, as the handle sees it before anything is drawn."""
 
-    kind: str
-    """laplace, choose, choose each or partition."""
+    mechanism: Mechanism
     why: str
     """The caller's reason."""
     amount: Fraction
     """What the call is charged."""
-    sensitivity: Fraction
-    """The claim of the strategy or score."""
-    rate: float
-    """Laplace: one over the noise scale. Selection: nats per unit of score or cost."""
-    truth: Floats
-    """True answers or scores, ``(*shape)`` or ``(trials, *shape)``."""
-    shape: tuple[int, ...]
-    """Shape of one trial's answers, scores or costs."""
-    noise: float = 0.0
-    """Laplace: the noise scale, rounded up."""
-    detail: tuple[float, ...] = ()
-    """What else is public about the question: where groups of candidates start; lengths and penalty of intervals."""
+    loss: Fraction
+    """What that pays for: the mechanism's pure loss, or its rho where it has none."""
+    level: float
+    """Noise scale, standard deviation or nats per unit of score, as the mechanism derives it."""
+    truth: Any
+    """What the mechanism computed from the counts; private."""
+    domain: Domain
+    """The domain of the counts that it was put to: a region's, where it was asked of one."""
+
+    @property
+    def kind(self) -> str:
+        """Name of the mechanism."""
+        return self.mechanism.name
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """The claim of the mechanism."""
+        return self.mechanism.claim
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the truth; empty where it is no array."""
+        return tuple(getattr(self.truth, "shape", ()))
 
     def signature(self) -> tuple[object, ...]:
         """What must be the same on a neighbour."""
-        return self.kind, self.why, self.amount, self.sensitivity, self.rate, self.shape, self.detail
+        return self.kind, self.why, self.amount, self.level, self.shape, *self.mechanism.public()
+
+    def __str__(self) -> str:
+        return f"'{self.why}' ({self.kind}, {self.amount} of the budget, shape {self.shape})"
 
 
+Seeds = tuple[np.random.SeedSequence, ...]
 Draw = Callable[[], NDArray[Any]]
 
 
@@ -60,6 +78,10 @@ class Channel(Protocol):
 
     def answer(self, question: Question, draw: Draw) -> NDArray[Any]:
         """The outcome, ``(trials, *shape)`` or for a selection ``(trials,)``."""
+        ...
+
+    def coins(self, seeds: Callable[[], Seeds]) -> Seeds:
+        """Seeds of the public randomness of each trial."""
         ...
 
     def only(self, trial: int) -> Channel:
@@ -75,6 +97,10 @@ class Direct:
         del question
         return draw()
 
+    def coins(self, seeds: Callable[[], Seeds]) -> Seeds:
+        """Fresh ones."""
+        return seeds()
+
     def only(self, trial: int) -> Direct:
         """Itself."""
         del trial
@@ -87,6 +113,7 @@ class Recording:
 
     exchanges: list[tuple[Question, NDArray[Any]]] = field(default_factory=list)
     single: dict[int, Recording] = field(default_factory=dict)
+    coin_seeds: Seeds = ()
 
     def answer(self, question: Question, draw: Draw) -> NDArray[Any]:
         """Draw and record."""
@@ -94,22 +121,32 @@ class Recording:
         self.exchanges.append((question, outcome.copy()))
         return outcome
 
+    def coins(self, seeds: Callable[[], Seeds]) -> Seeds:
+        """Fresh ones, recorded."""
+        self.coin_seeds = seeds()
+        return self.coin_seeds
+
     def only(self, trial: int) -> Recording:
         """The recording of one trial that is run by itself."""
         return self.single.setdefault(trial, Recording())
 
+    def questions(self) -> list[Question]:
+        """Every question, those of single trials included."""
+        own = [question for question, _ in self.exchanges]
+        return own + [question for recording in self.single.values() for question in recording.questions()]
+
 
 @dataclass(frozen=True, repr=False)
 class CallLoss:
-    """The privacy loss of one call between the two neighbours, for each trial."""
+    """What one call gives away between the two data vectors."""
 
     question: Question
+    other: Any
+    """The truth on the other data vector."""
     loss: Floats
     """``(trials,)``: log p_x(outcome) - log p_x'(outcome)."""
     rounding: Floats
     """``(trials,)``: how much of it may be rounding."""
-    change: float
-    """Largest change seen: L1 of the answers; for a selection the range over candidates of the score's."""
 
 
 @dataclass(repr=False)
@@ -133,12 +170,18 @@ class Replay:
         self.position += 1
         if asked.signature() != question.signature():
             raise ReplayDiverged(
-                f"on a neighbour the algorithm asked '{question.why}' ({question.kind}, {question.amount} of epsilon, "
-                f"shape {question.shape}) where it had asked '{asked.why}' ({asked.kind}, {asked.amount} of "
-                f"epsilon, shape {asked.shape}): the question depends on counts read outside the handle"
+                f"on a neighbour the algorithm asked {question} where it had asked {asked}: the question depends on "
+                f"counts read outside the handle"
             )
-        self.losses.append(_MEASURES[question.kind](asked, question, outcome))
+        mechanism, truths = question.mechanism, (asked.truth, question.truth)
+        loss = mechanism.log_ratio(outcome, *truths, question.level)
+        rounding = np.broadcast_to(mechanism.rounding(*truths, question.level, outcome), loss.shape)
+        self.losses.append(CallLoss(asked, question.truth, loss, rounding))
         return outcome.copy()
+
+    def coins(self, seeds: Callable[[], Seeds]) -> Seeds:
+        """The recorded ones: public randomness is the same for neighbours."""
+        return self.recording.coin_seeds or seeds()
 
     def only(self, trial: int) -> Replay:
         """The replay of one trial that is run by itself."""
@@ -168,80 +211,3 @@ class Replay:
     def calls(self) -> list[CallLoss]:
         """Every call, those of single trials included."""
         return self.losses + [call for replay in self.single.values() for call in replay.calls()]
-
-
-def _laplace_loss(asked: Question, question: Question, outcome: NDArray[Any]) -> CallLoss:
-    """Sum over coordinates of (|o - f(x')| - |o - f(x)|) / noise scale."""
-    axes = tuple(range(1, outcome.ndim))
-    near, far = np.abs(outcome - asked.truth), np.abs(outcome - question.truth)
-    size = np.abs(outcome) + np.abs(asked.truth) + np.abs(question.truth)
-    change = np.abs(asked.truth - question.truth)
-    moved = change.reshape(*change.shape[: change.ndim - len(question.shape)], -1).sum(axis=-1)
-    return CallLoss(
-        question=question,
-        loss=(far - near).sum(axis=axes) * question.rate,
-        rounding=size.sum(axis=axes) * question.rate * 2.0**-50,
-        change=float(moved.max()),
-    )
-
-
-def _selection_loss(asked: Question, question: Question, outcome: NDArray[Any]) -> CallLoss:
-    """Difference of the two log-probabilities of the chosen candidates, summed over groups of candidates."""
-    trials = len(outcome)
-    starts = np.array(question.detail or (0, *question.shape), dtype=np.int64)
-    before = np.broadcast_to(asked.truth, (trials, *question.shape))
-    after = np.broadcast_to(question.truth, (trials, *question.shape))
-    with np.errstate(invalid="ignore"):  # forbidden candidates are -inf on both sides
-        change = np.where(before == after, 0.0, before - after)
-    chosen = starts[:-1] + outcome.reshape(trials, -1)
-    rows = np.arange(trials)[:, None]
-    was, would = (_log_probability(scores, question.rate, starts)[rows, chosen] for scores in (before, after))
-    spread = np.maximum.reduceat(change, starts[:-1], axis=1) - np.minimum.reduceat(change, starts[:-1], axis=1)
-    size = np.where(np.isfinite(before), np.abs(before), 0.0).max(axis=1)
-    return CallLoss(
-        question=question,
-        loss=(was - would).sum(axis=1),
-        rounding=size * question.rate * 2.0**-48,
-        change=float(spread.max()),
-    )
-
-
-def _log_probability(scores: Floats, rate: float, starts: NDArray[np.int64]) -> Floats:
-    """Log of the softmax of ``rate * scores`` within each group, ``(trials, candidates)``."""
-    sizes = np.diff(starts)
-    best = np.maximum.reduceat(scores, starts[:-1], axis=1)
-    logits = (scores - np.repeat(best, sizes, axis=1)) * rate
-    total = np.add.reduceat(np.exp(logits), starts[:-1], axis=1)
-    return np.asarray(logits - np.repeat(np.log(total), sizes, axis=1))
-
-
-def _partition_loss(asked: Question, question: Question, outcome: NDArray[Any]) -> CallLoss:
-    """Difference of the two log-probabilities of the sampled partitions."""
-    from dpbench.kernels.partition import forward, log_probability
-
-    *lengths, penalty = question.detail
-    allowed = np.array(lengths, dtype=np.int64)
-    probabilities = []
-    for costs in (asked.truth, question.truth):
-        logits = np.ascontiguousarray(-question.rate * costs - penalty)
-        probabilities.append(log_probability(forward(logits, allowed), logits, allowed, outcome))
-    finite = np.isfinite(asked.truth)
-    ends = np.arange(asked.truth.shape[1])
-    inside = np.array([ends >= length for length in lengths])
-    change = np.zeros(asked.truth.shape)  # forbidden intervals are inf on both sides
-    np.subtract(asked.truth, question.truth, out=change, where=inside & finite)
-    size = np.where(finite, np.abs(asked.truth), 0.0).max() * question.rate + float(penalty)
-    return CallLoss(
-        question=question,
-        loss=probabilities[0] - probabilities[1],
-        rounding=np.full(len(outcome), size * len(ends) * 2.0**-48),
-        change=float(np.abs(change).max()),
-    )
-
-
-_MEASURES: dict[str, Callable[[Question, Question, NDArray[Any]], CallLoss]] = {
-    "laplace": _laplace_loss,
-    "choose": _selection_loss,
-    "choose each": _selection_loss,
-    "partition": _partition_loss,
-}

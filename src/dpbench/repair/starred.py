@@ -48,7 +48,7 @@ class Starred(Algorithm):
 
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Look the parameters up at the noisy signal, then run the plain algorithm with what is left of epsilon."""
-        epsilon = float(data.ledger.epsilon)
+        epsilon = data.as_epsilon(data.ledger.budget)
         signals = epsilon * data.scale
         chosen = [self.parameters_for(data.domain, float(signal), epsilon) for signal in signals]
         if all(parameters == chosen[0] for parameters in chosen):

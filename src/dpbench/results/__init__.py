@@ -5,4 +5,11 @@ from dpbench.results.grid import Grid, Place
 from dpbench.results.results import Results
 from dpbench.results.setting import Setting, algorithm_label
 
-__all__ = ["Grid", "Place", "Results", "Setting", "algorithm_label", "export_csv"]
+__all__ = [
+    "Grid",
+    "Place",
+    "Results",
+    "Setting",
+    "algorithm_label",
+    "export_csv",
+]

@@ -1,4 +1,4 @@
-"""Results for other programs: one row a setting."""
+"""Results for other programs: one row per setting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpbench.errors import InvalidStore
-from dpbench.measuring import Measurements, measure_all
+from dpbench.measuring import Measurements
 from dpbench.results.results import COLUMNS, Results
 from dpbench.store.store import write_whole
 
@@ -18,18 +18,20 @@ MEASURED = tuple(each.name for each in fields(Measurements))
 
 
 def setting_rows(results: Results) -> list[dict[str, Any]]:
-    """One row a setting: what it is, what was measured of it, where it comes from."""
-    measured = measure_all(results.errors)
+    """One row per setting: what it is, what was measured of it, where it comes from."""
+    measured = results.measured
     columns = {name: results.columns[name].tolist() for name in COLUMNS}
     columns |= {name: getattr(measured, name).tolist() for name in MEASURED}
     columns["label"] = results.labels.tolist()
+    columns["loss"] = [results.standards.loss] * len(results)
+    columns["percentile_level"] = [results.standards.percentile] * len(results)
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def export_csv(results: Results, path: str | PathLike[str]) -> int:
-    """Write one row a setting; the number of rows."""
+    """Write one row per setting; the number of rows."""
     rows = setting_rows(results)
-    write_rows(path, rows, ("label", *COLUMNS, *MEASURED))
+    write_rows(path, rows, ("label", *COLUMNS, *MEASURED, "loss", "percentile_level"))
     return len(rows)
 
 

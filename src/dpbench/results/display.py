@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.measuring import measure_all
-
 if TYPE_CHECKING:
     from dpbench.results.grid import Grid
     from dpbench.results.results import Results
@@ -41,13 +39,14 @@ def facts(results: Results) -> str:
 
 def results_html(results: Results) -> str:
     """What results are, and mean errors over datasets by algorithm and scale."""
-    means = results.grid.spread(np.where(results.whole, measure_all(results.errors).mean, np.nan))
+    means = results.grid.spread(np.where(results.whole, results.measured.mean, np.nan))
 
     def mean(places: NDArray[np.int64], column: int) -> str:
         there = means[places, column][np.isfinite(means[places, column])]
         return f"{there.mean():.2e}" if len(there) else "-"
 
-    return f"<p>{html.escape(facts(results))}; mean scaled error</p>" + by_scale_html(results.grid, mean)
+    words = html.escape(f"{facts(results)}; mean {results.standards.error_words}")
+    return f"<p>{words}</p>" + by_scale_html(results.grid, mean)
 
 
 def by_scale_html(grid: Grid, cell: Callable[[NDArray[np.int64], int], str]) -> str:

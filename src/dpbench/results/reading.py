@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench import workloads
+from dpbench.errors import DPBenchError
 from dpbench.measuring import measure_all
-from dpbench.store.schema import SETTING
+from dpbench.store.schema import ERRORS, LOSS_COLUMNS, SETTING
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,8 +25,8 @@ Floats = NDArray[np.float64]
 IDENTITY = (*SETTING, "seed")
 
 
-def settings_of(table: pa.Table) -> tuple[Columns, Floats]:
-    """Columns and errors ``(settings, samples, trials)`` of a table of rows, in whatever order they are.
+def settings_of(table: pa.Table) -> tuple[Columns, Floats, dict[str, Floats]]:
+    """Columns, L2 errors ``(settings, samples, trials)`` and those by other losses, of rows in whatever order.
 
     Two rows that hold the same trial hold the same error, so that one may overwrite the other.
     """
@@ -33,35 +35,42 @@ def settings_of(table: pa.Table) -> tuple[Columns, Floats]:
     setting, first = _numbered([rows[name] for name in IDENTITY])
     order = _sorted_settings([rows[name][first] for name in IDENTITY])
     setting, first = np.argsort(order)[setting], first[order]
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    trial = rows["first_trial"][owner] + _within(lengths)
     sample = rows["sample"]
     count = len(first)
-    shape = (count, *(int(each.max(initial=0)) + 1 for each in (sample, trial)))
-    place = setting[owner], sample[owner], trial
+    trials = np.where(lengths > 0, rows["first_trial"] + lengths, 1)
+    shape = (count, int(sample.max(initial=0)) + 1, int(trials.max(initial=1)))
 
-    def placed(values: Floats) -> Floats:
+    def placed(values: Floats, holders: NDArray[np.int64], lengths: NDArray[np.int64]) -> Floats:
+        """The trials of some rows, each at its place."""
+        owner = np.repeat(holders, lengths)
         found = np.full(shape, np.nan)
-        found[place] = values
+        found[setting[owner], sample[owner], rows["first_trial"][owner] + _within(lengths)] = values
         return found
 
-    errors = placed(values)
+    every = np.arange(len(lengths))
+    errors = placed(values, every, lengths)
+    losses = {
+        label: placed(_flat(table[column])[0], every, lengths)
+        for label, column in LOSS_COLUMNS.items()
+        if column != "l2"
+    }
     columns: Columns = {name: rows[name][first] for name in (*IDENTITY, "algorithm_source")}
     columns |= _failures(rows, setting, errors)
     good = rows["failure"] == ""
     columns["private"] = _all(setting, rows["private"].astype(bool) | ~good, count)
     columns["accounted"] = _all(setting, np.array([_adds_up(each) for each in rows["ledger"]], bool) | ~good, count)
     columns["seconds"] = np.bincount(setting, rows["seconds"], count)
-    columns["population_error"] = _mean(placed(_flat(table["population_l2"])[0]))
-    for loss in ("l1", "linf"):
-        measured = measure_all(placed(_flat(table[loss])[0]))
-        columns |= {f"{loss}_mean": measured.mean, f"{loss}_p95": measured.percentile}
+    columns["population_error"] = _mean(placed(_flat(table["population_l2"])[0], every, lengths))
+    for label, each in losses.items():
+        measured = measure_all(each)
+        columns |= {f"{LOSS_COLUMNS[label]}_mean": measured.mean, f"{LOSS_COLUMNS[label]}_p95": measured.percentile}
     columns |= _moments(rows, setting, lengths, count)
-    columns["queries"] = _queries(rows, columns, values, lengths, setting)
-    return columns, errors
+    columns["queries"] = _queries(rows["queries"], setting, columns)
+    others = {label: placed(*held) for label, held in _other_losses(table["other_losses"]).items()}
+    return columns, errors, losses | others
 
 
-_LISTS = ("l2", "l1", "linf", "population_l2")
+_LISTS = (*ERRORS, "other_losses")
 
 
 def _flat(column: pa.ChunkedArray) -> tuple[Floats, NDArray[np.int64]]:
@@ -72,6 +81,22 @@ def _flat(column: pa.ChunkedArray) -> tuple[Floats, NDArray[np.int64]]:
     lengths = pc.list_value_length(column).to_numpy().astype(np.int64)
     flat = pc.list_flatten(column)
     return np.asarray(flat.to_numpy() if isinstance(flat, pa.ChunkedArray) else flat, dtype=np.float64), lengths
+
+
+def _other_losses(column: pa.ChunkedArray) -> dict[str, tuple[Floats, NDArray[np.int64], NDArray[np.int64]]]:
+    """By label: the errors of all rows that hold the loss, which rows these are, and how many errors each has."""
+    held: dict[str, list[tuple[int, list[float]]]] = {}
+    for row, others in enumerate(column.to_pylist()):
+        for label, values in others or ():
+            held.setdefault(label, []).append((row, values))
+    return {
+        label: (
+            np.array([value for _, values in each for value in values], dtype=np.float64),
+            np.array([row for row, _ in each], dtype=np.int64),
+            np.array([len(values) for _, values in each], dtype=np.int64),
+        )
+        for label, each in sorted(held.items())
+    }
 
 
 def _numbered(columns: list[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -138,27 +163,26 @@ def _moments(rows: Columns, setting: NDArray[np.int64], lengths: NDArray[np.int6
         }
 
 
-def _queries(
-    rows: Columns, columns: Columns, values: Floats, lengths: NDArray[np.int64], setting: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """How many queries a workload has, from its errors; 0 where they do not tell.
+def _queries(stored: NDArray[Any], setting: NDArray[np.int64], columns: Columns) -> NDArray[np.int64]:
+    """How many queries each workload has; where no row says, as in older stores, what its label says."""
+    number = np.zeros(len(columns["workload"]), dtype=np.int64)
+    np.maximum.at(number, setting, np.nan_to_num(stored.astype(np.float64)).astype(np.int64))
+    for place in np.flatnonzero(number == 0).tolist():
+        number[place] = _queries_of(columns["workload"][place], columns["domain"][place])
+    return number
 
-    Over the t trials of a row, bias^2 + variance (t - 1) / t is the mean squared error of a query, and so is the mean
-    of l2^2 scale^2 q: their ratio is q, for any workload, even one from a file that is not here.
-    """
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    mean_square = np.bincount(owner, values**2, len(lengths)) / np.maximum(lengths, 1)
-    per_query = rows["squared_bias"] + rows["variance"] * (lengths - 1) / np.maximum(lengths, 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = per_query / (mean_square * rows["scale"].astype(np.float64) ** 2)
-    kind, first = _numbered([columns["workload"], columns["domain"]])
-    usable = np.isfinite(ratio) & (ratio > 0.5)
-    found = np.zeros(len(first), dtype=np.int64)
-    for number in range(len(first)):
-        ratios = ratio[usable & (kind[setting] == number)]
-        guess = float(np.median(ratios)) if len(ratios) else 0.0
-        found[number] = round(guess) if abs(guess - round(guess)) < 1e-6 * guess else 0
-    return found[kind]
+
+@lru_cache(maxsize=1024)
+def _queries_of(label: str, domain: str) -> int:
+    """Queries of a workload by its label, such as ``RandomRange(queries=2000)``; 0 where that does not tell."""
+    name, _, settings = label.removesuffix(")").partition("(")
+    pairs = [word.split("=") for word in settings.split(", ") if word]
+    if name not in workloads.names() or not all(len(pair) == 2 and pair[1].isdecimal() for pair in pairs):
+        return 0
+    try:
+        return workloads.build(name, domain, **{key: int(value) for key, value in pairs}).queries or 0
+    except DPBenchError:
+        return 0
 
 
 @lru_cache(maxsize=65536)

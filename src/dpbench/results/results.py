@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.errors import UnknownName
+from dpbench.loss import label_of
 from dpbench.measuring import Measurements, measure_all
 from dpbench.results.grid import Grid, Place
 from dpbench.results.setting import Setting, algorithm_label
@@ -41,41 +42,78 @@ class Results:
     """How these results are read: loss, percentile, alpha, baselines, test."""
 
     @classmethod
-    def from_store(cls, store: Store | str | PathLike[str], *, versions: Sequence[str] = ()) -> Results:
+    def from_store(cls, store: Store | str | PathLike[str], *, versions: Sequence[str] = (), **said: Any) -> Results:
         """Every setting of a store; each trial once, whichever runs hold it.
 
         Of an algorithm whose code has changed, the version that was asked for last, or those of ``versions``.
+
+        They are read by the standards in the plans of their tasks, of the latest run of each. Where tasks disagree,
+        ``said`` has to say how to read them together (``loss="L1"``, ``percentile=99``); it counts more than plans.
         """
-        from dpbench.results.reading import provenance, settings_of
+        from dpbench.results.recorded_standards import common_standards
 
         opened = store if isinstance(store, Store) else Store(store)
-        return cls(*settings_of(opened.table(versions=versions)), provenance(opened.runs()))
+        whole, recorded = cls._unread(opened, versions)
+        return whole.read_by(common_standards(recorded, set(whole.columns["task"].tolist()), said))
+
+    @classmethod
+    def readings(cls, store: Store) -> list[Results]:
+        """The results of a store, those of tasks with equal standards together."""
+        whole, recorded = cls._unread(store)
+        own = [recorded.get(task, Standards()) for task in whole.columns["task"].tolist()]
+        return [
+            whole.take(np.array([each == standards for each in own])).read_by(standards)
+            for standards in dict.fromkeys(own)
+        ]
+
+    @classmethod
+    def _unread(cls, store: Store, versions: Sequence[str] = ()) -> tuple[Results, dict[str, Standards]]:
+        """A store by the default standards, and those of its tasks.
+
+        A loss that a plan asks for is there even where no trial was measured by it: as gaps.
+        """
+        from dpbench.results.reading import provenance, settings_of
+        from dpbench.results.recorded_standards import recorded_standards
+
+        runs = store.runs()
+        columns, errors, losses = settings_of(store.table(versions=versions))
+        recorded = recorded_standards(runs)
+        for standards in recorded.values():
+            if standards.loss not in (Standards.loss, *losses):
+                losses[standards.loss] = np.full(errors.shape, np.nan)
+        return cls(columns, errors, provenance(runs), losses), recorded
 
     @classmethod
     def from_rows(cls, rows: Iterable[Row]) -> Results:
-        """Every setting of some stored rows."""
+        """Every setting of some stored rows, by the default standards."""
         from dpbench.results.reading import settings_of
         from dpbench.store.schema import to_table
 
-        return cls(*settings_of(to_table(list(rows))))
+        columns, errors, losses = settings_of(to_table(list(rows)))
+        return cls(columns, errors, losses=losses)
 
     @classmethod
-    def read(cls, path: str | PathLike[str]) -> Results:
-        """Results from a summary file; see :meth:`write`."""
+    def read(cls, path: str | PathLike[str], **said: Any) -> Results:
+        """Results from a summary file, by its standards unless others are said; see :meth:`write`."""
         from dpbench.results.summary_file import read_summary
 
-        return cls(*read_summary(Path(path)))
+        found = cls(*read_summary(Path(path)))
+        return found.read_by(replace(found.standards, **said))
 
     @classmethod
-    def open(cls, path: str | PathLike[str]) -> Results:
-        """Results from a store or from a summary file, whichever the path is."""
-        return cls.read(path) if Path(path).is_file() else cls.from_store(path)
+    def open(cls, path: str | PathLike[str], **said: Any) -> Results:
+        """Results from a store or from a summary file, whichever the path is; see :meth:`from_store`."""
+        return cls.read(path, **said) if Path(path).is_file() else cls.from_store(path, **said)
 
-    def write(self, path: str | PathLike[str]) -> None:
-        """Write a summary: one Parquet file, a row for each setting, its errors as 32-bit numbers."""
+    def write(self, path: str | PathLike[str], *, losses: bool = True) -> None:
+        """Write a summary: one Parquet file, a row for each setting, its errors as 32-bit numbers.
+
+        Without ``losses`` it keeps the errors of one loss, that of the standards, and is a third as large.
+        """
         from dpbench.results.summary_file import write_summary
 
-        write_summary(Path(path), self.columns, self.errors, self.metadata)
+        others = self.losses if losses else {}
+        write_summary(Path(path), self.columns, self.errors, self.metadata, others, self.standards)
 
     def __repr__(self) -> str:
         from dpbench.results.display import facts
@@ -116,13 +154,15 @@ class Results:
 
     def read_by(self, standards: Standards) -> Results:
         """The same results by other standards; another loss puts its errors in place of the present ones."""
-        if standards.loss == self.standards.loss:
-            return replace(self, standards=standards)
+        label = label_of(standards.loss)
         kept = {self.standards.loss: self.errors, **self.losses}
-        if standards.loss not in kept:
-            raise UnknownName.among("loss in these results", standards.loss, kept)
-        errors = kept.pop(standards.loss)
-        return replace(self, errors=errors, losses=kept, standards=standards)
+        if label not in kept:
+            raise UnknownName(
+                f"these results have errors of single trials by the loss {', '.join(kept)} and not by {label!r}; of L1 "
+                f"and Linf every setting has the mean and the 95th percentile (l1_mean, l1_p95, linf_mean, linf_p95)"
+            )
+        errors = kept.pop(label)
+        return replace(self, errors=errors, losses=kept, standards=replace(standards, loss=label))
 
     @cached_property
     def measured(self) -> Measurements:

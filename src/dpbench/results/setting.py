@@ -68,7 +68,7 @@ class Setting:
     seconds: float
     """Processor time in the algorithm, all trials together."""
     errors: NDArray[np.float64]
-    """Scaled L2 errors ``(samples, trials)``; NaN where a trial was not run."""
+    """Errors by the loss of the results ``(samples, trials)``; NaN where a trial was not run."""
 
     @property
     def label(self) -> str:

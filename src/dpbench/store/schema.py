@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ SCHEMA_VERSION = 1
 
 ERRORS = ("l2", "l1", "linf", "population_l2")
 """The columns that hold one error a trial."""
+
+LOSS_COLUMNS = {"L2": "l2", "L1": "l1", "Linf": "linf"}
+"""The losses that every row holds, by label; any other is in ``other_losses`` where a task asked for it."""
 
 SETTING = (
     "task",
@@ -96,6 +100,10 @@ class Row:
     """The same for L-infinity."""
     population_l2: list[float] = field(default_factory=list)
     """L2 error against the expected counts of the shape."""
+    other_losses: dict[str, list[float]] = field(default_factory=dict)
+    """Errors of each trial by the other losses that a task asked for, by label."""
+    queries: int = 0
+    """Number of queries of the workload; 0 where there are no errors, and in rows from before it was stored."""
     squared_bias: float = 0.0
     """Mean over queries of the squared mean error of the answers, not corrected for the number of trials."""
     variance: float = 0.0
@@ -129,17 +137,20 @@ class Row:
         """Number of the first trial after this row."""
         return self.first_trial + self.trials
 
-    def since(self, trial: int) -> Row:
-        """The row without the trials before ``trial``; bias and variance stay those of the whole."""
-        errors = {name: getattr(self, name)[trial - self.first_trial :] for name in ERRORS}
-        return replace(self, first_trial=trial, **errors)
+    def part(self, first: int, stop: int) -> Row:
+        """The trials from ``first`` to before ``stop``; bias and variance stay those of the whole."""
+        cut = slice(first - self.first_trial, stop - self.first_trial)
+        errors = {name: getattr(self, name)[cut] for name in ERRORS}
+        others = {label: values[cut] for label, values in self.other_losses.items()}
+        return replace(self, first_trial=first, other_losses=others, **errors)
 
 
 def each_trial_once(rows: Iterable[Row]) -> list[Row]:
     """Rows without what others hold as well.
 
-    Two runs at once, or stores with different numbers of trials, may hold a trial twice, with equal errors. A failure
-    counts only where no other row has its trial, and the latest of several.
+    Two runs at once, or stores with different numbers of trials, may hold a trial twice, with equal errors; what only
+    one of them holds, by another loss, is kept. A failure counts only where no other row has its trial, and the latest
+    of several.
     """
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -151,15 +162,30 @@ def _once(rows: list[Row]) -> list[Row]:
     """The rows of one setting and sample, each trial once."""
     kept: list[Row] = []
     reached = 0
-    for row in sorted((row for row in rows if not row.failure), key=lambda row: (row.first_trial, -row.trials)):
+    good = [row for row in rows if not row.failure]
+    for row in sorted(good, key=lambda row: (row.first_trial, -row.trials, -len(row.other_losses))):
         if row.stop > reached:
-            kept.append(row if row.first_trial >= reached else row.since(reached))
+            kept += _with_losses(row.part(max(row.first_trial, reached), row.stop), good)
             reached = row.stop
     failed = {row.first_trial: row for row in rows if row.failure}
     uncovered = [
         row for trial, row in failed.items() if not any(each.first_trial <= trial < each.stop for each in kept)
     ]
     return kept + uncovered
+
+
+def _with_losses(row: Row, rows: list[Row]) -> list[Row]:
+    """A row with the losses that others hold of its trials, in pieces where they do not hold them of all."""
+    holders = [each for each in rows if not each.other_losses.keys() <= row.other_losses.keys()]
+    cuts = {end for each in holders for end in (each.first_trial, each.stop) if row.first_trial < end < row.stop}
+    ends = [row.first_trial, *sorted(cuts), row.stop]
+    pieces = []
+    for first, stop in pairwise(ends):
+        covering = [each.part(first, stop) for each in holders if each.first_trial <= first and stop <= each.stop]
+        others = {label: values for each in covering for label, values in each.other_losses.items()}
+        piece = row.part(first, stop)
+        pieces.append(replace(piece, other_losses=others | piece.other_losses))
+    return pieces
 
 
 def content_key(*parts: object) -> str:
@@ -177,6 +203,7 @@ def arrow_schema() -> pa.Schema:
         "float": pa.float64(),
         "bool": pa.bool_(),
         "list[float]": pa.list_(pa.float64()),
+        "dict[str, list[float]]": pa.map_(pa.string(), pa.list_(pa.float64())),
     }
     return pa.schema(
         [(column.name, kinds[str(column.type)]) for column in fields(Row)],
@@ -189,9 +216,14 @@ def to_table(rows: list[Row]) -> pa.Table:
     import pyarrow as pa
 
     schema = arrow_schema()
-    return pa.table({name: [getattr(row, name) for row in rows] for name in schema.names}, schema=schema)
+    columns = {name: [getattr(row, name) for row in rows] for name in schema.names}
+    columns["other_losses"] = [list(each.items()) for each in columns["other_losses"]]
+    return pa.table(columns, schema=schema)
 
 
 def from_table(table: pa.Table) -> list[Row]:
-    """Rows back from an Arrow table."""
-    return [Row(**values) for values in table.to_pylist()]
+    """Rows back from an Arrow table; columns that an older store lacks are null."""
+    return [
+        Row(**{**values, "other_losses": dict(values["other_losses"] or ()), "queries": values["queries"] or 0})
+        for values in table.to_pylist()
+    ]

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from dpbench.errors import InvalidStore
 from dpbench.store.schema import (
     INDEX_COLUMNS,
+    LOSS_COLUMNS,
     SCHEMA_VERSION,
     Row,
     arrow_schema,
@@ -166,12 +167,14 @@ class Store:
         return overview(self.rows(every_version=True), self.runs())
 
     def index(self) -> list[dict[str, Any]]:
-        """What is there without the errors: setting, sample, sources, number of trials, failure."""
+        """What is there without the errors: setting, sample, sources, number of trials, labels of losses, failure."""
         import pyarrow.compute as pc
 
-        table = self.table([*INDEX_COLUMNS, "l2"], every_version=True)
-        counted = table.append_column("trials", pc.list_value_length(table["l2"])).drop_columns(["l2"])
-        return counted.to_pylist()  # type: ignore[no-any-return]
+        table = self.table([*INDEX_COLUMNS, "l2", "other_losses"], every_version=True)
+        labels = [[*LOSS_COLUMNS, *dict(others or ())] for others in table["other_losses"].to_pylist()]
+        counted = table.append_column("trials", pc.list_value_length(table["l2"]))
+        entries = counted.drop_columns(["l2", "other_losses"]).to_pylist()
+        return [{**entry, "losses": held} for entry, held in zip(entries, labels, strict=True)]
 
     def runs(self) -> dict[str, dict[str, Any]]:
         """The record of every run."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from dpbench.errors import InvalidStore
 from dpbench.store.mixing import Register
-from dpbench.store.schema import ERRORS, SETTING, arrow_schema, each_trial_once
+from dpbench.store.schema import ERRORS, SETTING, Row, arrow_schema, each_trial_once
 from dpbench.store.store import Store, write_whole
 
 CANONICAL = (*SETTING, "sample", "trial", *ERRORS, "failure")
@@ -36,8 +36,8 @@ def merge(stores: Sequence[Store], out: Store) -> tuple[int, list[str]]:
                     f"merge stores that were made in one state"
                 )
         rows += found if place is not out else []
-    known = {(row.identity, row.algorithm_source, row.trials) for row in held}
-    new = [row for row in each_trial_once(rows) if (row.identity, row.algorithm_source, row.trials) not in known]
+    known = {_content(row) for row in held}
+    new = [row for row in each_trial_once(rows) if _content(row) not in known]
     records = {run: record for store in (*stores, out) for run, record in store.runs().items()}
     for run in records.keys() - out.runs().keys():
         out.record_run(run, records[run])
@@ -68,31 +68,40 @@ def _differences(records: list[dict[str, Any]]) -> list[str]:
     return found
 
 
-def trial_rows(store: Store, columns: Sequence[str] = FULL, versions: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """One row a trial, sorted by setting, sample and trial; a failed unit has one row without errors.
+def _content(row: Row) -> tuple[Any, ...]:
+    """What a row holds: rows that agree in it hold the same trials and losses of the same version."""
+    return row.identity, row.algorithm_source, row.trials, *sorted(row.other_losses)
 
-    Of each algorithm there is one version; see :meth:`Store.table`.
+
+def trial_rows(store: Store, columns: Sequence[str] = FULL, versions: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """One row per trial, sorted by setting, sample and trial; a failed unit has one row without errors.
+
+    Losses beyond those that every row holds are columns after the others, named by their labels. Of each algorithm
+    there is one version; see :meth:`Store.table`.
     """
+    rows = sorted(store.rows(versions=versions), key=lambda row: row.identity)
+    labels = sorted({label for row in rows for label in row.other_losses})
     result: list[dict[str, Any]] = []
-    for row in sorted(store.rows(versions=versions), key=lambda row: row.identity):
-        shared = {name: getattr(row, name) for name in columns if hasattr(row, name)}
+    for row in rows:
+        shared = {name: getattr(row, name) for name in columns if hasattr(row, name)} | dict.fromkeys(labels)
         shared["seconds"] = row.seconds / max(row.trials, 1)
         if row.failure:
             result.append({**shared, **dict.fromkeys(ERRORS), "trial": row.first_trial})
         for place in range(row.trials):
             errors = {name: getattr(row, name)[place] for name in ERRORS}
-            result.append({**shared, **errors, "trial": row.first_trial + place})
-    return [{name: each[name] for name in columns} for each in result]
+            others = {label: values[place] for label, values in row.other_losses.items()}
+            result.append({**shared, **errors, **others, "trial": row.first_trial + place})
+    return [{name: each[name] for name in (*columns, *labels)} for each in result]
 
 
 def export(store: Store, path: Path, *, canonical: bool = False, versions: Sequence[str] = ()) -> int:
-    """Write one row a trial as .csv, .json or .parquet; the number of rows."""
+    """Write one row per trial as .csv, .json or .parquet; the number of rows."""
     columns = CANONICAL if canonical else FULL
     if path.suffix not in {".csv", ".json", ".parquet"}:
         raise InvalidStore(f"cannot export to {path.name!r}; give a file that ends in .csv, .json or .parquet")
     rows = trial_rows(store, columns, versions)
     try:
-        write_whole(path, _written(rows, columns, path.suffix))
+        write_whole(path, _written(rows, tuple(rows[0]) if rows else columns, path.suffix))
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InvalidStore(f"cannot write {path}: {reason}; give a file in a folder that exists") from None
@@ -115,6 +124,6 @@ def _written(rows: list[dict[str, Any]], columns: Sequence[str], suffix: str) ->
     kinds = {column.name: column.type for column in arrow_schema()}
     kinds |= dict.fromkeys(ERRORS, pa.float64()) | {"trial": pa.int64()}
     sink = pa.BufferOutputStream()
-    table = pa.Table.from_pylist(rows, schema=pa.schema([(name, kinds[name]) for name in columns]))
+    table = pa.Table.from_pylist(rows, schema=pa.schema([(name, kinds.get(name, pa.float64())) for name in columns]))
     pq.write_table(table, sink, compression="zstd")
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]

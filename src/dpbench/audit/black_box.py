@@ -1,0 +1,127 @@
+"""The black box: outputs on two neighbours, told apart as far as epsilon allows and no further.
+
+It is the only layer that sees the sampler, noise that is used twice, and anything else below the handle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.audit.events import Test, choose_event, test_event
+from dpbench.audit.features import features
+from dpbench.domain import Domain
+from dpbench.workloads import Workload
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Promise = tuple[float, float]
+"""An epsilon and a delta; the delta of pure differential privacy is 0."""
+Sampler = Callable[[Counts, Workload, Promise, int, np.random.SeedSequence], Floats]
+"""Outputs ``(runs, *domain)`` of independent runs on given counts."""
+
+FALSE_ALARM = 0.001
+"""Probability that anything at all is refuted of an algorithm that keeps its promise."""
+PURE: tuple[Promise, ...] = ((1.0, 0.0), (4.0, 0.0))
+APPROXIMATE: tuple[Promise, ...] = ((1.0, 1e-6),)
+"""What is tried of an algorithm that has zCDP too."""
+LEARNED = "learned from the other half"
+CLIP = 6.0
+"""Standard deviations at which numbers are cut off before the weights of the learned one are fitted."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Two neighbours on a small domain, and what is promised of them."""
+
+    workload: Workload
+    fewer: Counts
+    more: Counts
+    epsilon: float
+    delta: float = 0.0
+
+    @property
+    def domain(self) -> Domain:
+        """The domain of the workload."""
+        return self.workload.domain
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The event that told most in one setting."""
+
+    setting: Setting
+    strongest: Test
+    within_reach: float
+    """The least loss, over all events tested, that would have been refuted with probability 95 %."""
+
+    @property
+    def refuted(self) -> bool:
+        """Whether epsilon is."""
+        return self.strongest.refuted > self.setting.epsilon
+
+
+def neighbours_on(domain: Domain) -> tuple[Counts, Counts]:
+    """Nothing and one record on up to 8 cells; beyond, a step whose empty side gains one at the edge."""
+    middle = domain.size // 2
+    fewer = np.where(np.arange(domain.size) < middle, 5, 0) if domain.size > 8 else np.zeros(domain.size, dtype=int)
+    more = fewer.copy()
+    more[middle] += 1
+    return fewer.reshape(domain.shape).astype(np.int64), more.reshape(domain.shape).astype(np.int64)
+
+
+def probe(
+    sampler: Sampler, workloads: Sequence[Workload], runs: int, seed: int, promises: Sequence[Promise] = PURE
+) -> Iterator[Finding]:
+    """One finding for each workload and promise, with ``runs`` runs on each side."""
+    pairs = [(workload, *neighbours_on(workload.domain)) for workload in workloads]
+    settings = [Setting(*pair, *promise) for promise in promises for pair in pairs]
+    for number, setting in enumerate(settings):
+        yield _look(sampler, setting, runs, np.random.SeedSequence([seed, number]), len(settings))
+
+
+def _look(sampler: Sampler, setting: Setting, runs: int, seed: np.random.SeedSequence, settings: int) -> Finding:
+    """All families of features, both directions."""
+    halves = []
+    for counts, own_seed in zip((setting.fewer, setting.more), seed.spawn(2), strict=True):
+        outputs = sampler(counts, setting.workload, (setting.epsilon, setting.delta), runs, own_seed)
+        numbers = features(outputs, setting.fewer, setting.more)
+        half = runs // 2
+        halves.append(
+            (
+                {name: each[:half] for name, each in numbers.items()},
+                {name: each[half:] for name, each in numbers.items()},
+            )
+        )
+    _learn(halves)
+    families = list(halves[0][0])
+    alarm = FALSE_ALARM / (settings * 2 * len(families))
+    tests = []
+    for mine, other in ((0, 1), (1, 0)):
+        (choosing, testing), (choosing_other, testing_other) = halves[mine], halves[other]
+        for family in families:
+            event = choose_event(family, choosing[family], choosing_other[family])
+            tests.append(test_event(event, testing, testing_other, setting.epsilon, alarm, setting.delta))
+    return Finding(setting, max(tests, key=lambda test: test.refuted), min(test.within_reach for test in tests))
+
+
+def _learn(halves: list[tuple[dict[str, Floats], dict[str, Floats]]]) -> None:
+    """Add a number that weighs all others so that it tells the two sides apart; fitted on the choosing halves alone."""
+    together = [np.concatenate(list(choosing.values()), axis=1) for choosing, _ in halves]
+    centre = np.median(np.concatenate(together), axis=0)
+    spread = np.mean(np.abs(np.concatenate(together) - centre), axis=0)
+    spread[spread == 0] = 1.0
+
+    def prepared(numbers: Floats) -> Floats:
+        return np.asarray(np.clip((numbers - centre) / spread, -CLIP, CLIP))
+
+    inputs = np.concatenate([prepared(numbers) for numbers in together])
+    wanted = np.repeat([-0.5, 0.5], [len(numbers) for numbers in together])
+    gram = inputs.T @ inputs + 1e-6 * len(inputs) * np.eye(inputs.shape[1])
+    weights = np.linalg.solve(gram, inputs.T @ wanted)
+    for choosing, testing in halves:
+        for half in (choosing, testing):
+            half[LEARNED] = (prepared(np.concatenate(list(half.values()), axis=1)) @ weights)[:, np.newaxis]

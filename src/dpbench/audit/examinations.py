@@ -1,0 +1,189 @@
+"""Audits of several algorithms, each in a process of its own: it may print, crash or hang and harms nobody else."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from tempfile import TemporaryFile
+from types import FunctionType
+from typing import Any
+
+from dpbench.algorithm import Algorithm, SideInformation, Variant
+from dpbench.audit.layers import CHECKS, audit
+from dpbench.audit.plain_functions import QUICK_RUNS, audit_function
+from dpbench.audit.report import AuditReport, Layer
+from dpbench.audit.subject import in_words
+from dpbench.errors import DPBenchError, InvalidInput
+from dpbench.plugins import find, is_file_reference, load_class_or_function
+from dpbench.run.executors.parent_death import die_with
+
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+RUNS = 100_000
+STARTING = 60.0
+"""Seconds that a process may take to start before its own time begins."""
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What is to be examined, and how."""
+
+    reference: str
+    """A name in the catalogue, FILE.py:Class or FILE.py:function."""
+    variant: Variant = "private"
+    side_information: SideInformation | None = None
+    seed: int = 0
+    ignore_marks: bool = False
+    black_box: bool = False
+    """Whether to run the black box; a plain function has it always."""
+    runs: int | None = None
+    """Runs a side for it."""
+
+    def run(self) -> AuditReport:
+        """Load it and audit it, here and now."""
+        subject = self._load()
+        if isinstance(subject, FunctionType):
+            return audit_function(subject, runs=self.runs or (RUNS if self.black_box else QUICK_RUNS), seed=self.seed)
+        algorithm: Algorithm | type[Algorithm] = subject
+        if self.variant != "private":
+            try:
+                algorithm = subject(variant=self.variant)
+            except Exception as error:
+                raise InvalidInput(f"{self.reference} cannot be built: {in_words(error)}") from error
+        return audit(
+            algorithm,
+            side_information=self.side_information,
+            seed=self.seed,
+            ignore_marks=self.ignore_marks,
+            black_box=(self.runs or RUNS) if self.black_box else 0,
+        )
+
+    def _load(self) -> Any:
+        return load_class_or_function(self.reference) if is_file_reference(self.reference) else find(self.reference)
+
+    def failed(self, cause: str) -> AuditReport:
+        """The report of an examination that came to no end."""
+        layers = [Layer("conformance", "fail", cause)]
+        layers += [Layer(name, "not run", "the examination did not come to an end") for name in [*CHECKS][1:]]
+        layers.append(Layer("black box", "not run", "the examination did not come to an end"))
+        return AuditReport(self.reference, self.variant, self.side_information, tuple(layers))
+
+
+@dataclass
+class _Running:
+    examination: Examination
+    process: SpawnProcess
+    connection: Connection
+    deadline: float
+    timeout: float
+
+
+def examine(
+    examinations: list[Examination], *, jobs: int, timeout: float
+) -> Iterator[tuple[Examination, AuditReport | DPBenchError]]:
+    """Reports as they come; an error where the algorithm cannot be loaded. ``jobs`` 0: in this process."""
+    if jobs == 0:
+        for examination in examinations:
+            try:
+                yield examination, examination.run()
+            except DPBenchError as error:
+                yield examination, error
+        return
+    queue, running = deque(examinations), list[_Running]()
+    try:
+        while queue or running:
+            while queue and len(running) < jobs:
+                running.append(_start(queue.popleft(), timeout))
+            nearest = min(each.deadline for each in running)
+            ready = wait([each.connection for each in running], max(0.0, nearest - time.monotonic()))
+            for each in [one for one in running if one.connection in ready or time.monotonic() >= one.deadline]:
+                outcome = _hear(each)
+                if outcome is not None:
+                    running.remove(each)
+                    _end(each)
+                    yield each.examination, outcome
+    finally:
+        for each in running:
+            _end(each)
+
+
+def _start(examination: Examination, timeout: float) -> _Running:
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        process = context.Process(target=_work, args=(examination, theirs, os.getpid()), daemon=True)
+        process.start()
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+    theirs.close()
+    return _Running(examination, process, ours, time.monotonic() + timeout + STARTING, timeout)
+
+
+def _hear(running: _Running) -> AuditReport | DPBenchError | None:
+    """What a process has to say: nothing yet, its report, or how it ended."""
+    name = running.examination.reference
+    if not running.connection.poll():
+        return running.examination.failed(
+            f"{name} was not examined to the end within {running.timeout:g} s: it hangs or is slow (--timeout)"
+        )
+    try:
+        word = running.connection.recv()
+    except (EOFError, OSError):
+        running.process.join(5)
+        return running.examination.failed(f"{name} ended its process ({_how(running.process.exitcode)})")
+    if word == "ready":
+        running.deadline = time.monotonic() + running.timeout
+        return None
+    if isinstance(word, AuditReport | DPBenchError):
+        return word
+    return running.examination.failed(f"{name} sent something that is no report")
+
+
+def _end(running: _Running) -> None:
+    running.process.kill()
+    running.process.join()
+    running.connection.close()
+
+
+def _how(code: int | None) -> str:
+    """An exit code in words."""
+    if code is None or code >= 0:
+        return f"exit code {code}"
+    known = {each.value: each.name for each in signal.Signals}
+    return f"signal {known.get(-code, -code)}"
+
+
+def _work(examination: Examination, connection: Connection, parent: int) -> None:
+    """In the process of its own: what is printed is counted and dropped."""
+    die_with(parent)
+    with TemporaryFile() as printed:
+        for number in (1, 2):
+            os.dup2(printed.fileno(), number)
+        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115  # as long as the process
+        connection.send("ready")
+        try:
+            outcome: AuditReport | DPBenchError = examination.run()
+        except DPBenchError as error:
+            outcome = error
+        except KeyboardInterrupt:
+            return
+        except BaseException as error:
+            outcome = examination.failed(f"{examination.reference} fails with {in_words(error)}")
+        sys.stdout.flush()
+        sys.stderr.flush()
+        size = os.fstat(printed.fileno()).st_size
+        if size and isinstance(outcome, AuditReport):
+            outcome = replace(outcome, notes=(*outcome.notes, f"it prints ({size} bytes, dropped)"))
+        connection.send(outcome)
+        connection.close()

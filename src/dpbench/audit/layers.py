@@ -1,0 +1,199 @@
+"""The audit: every layer on one algorithm, and what each found."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.algorithm import Algorithm, SideInformation
+from dpbench.audit.black_box import APPROXIMATE, PURE, Finding, Promise, Sampler, probe
+from dpbench.audit.conformance import (
+    check_batch,
+    check_consistency,
+    check_edges,
+    check_exchangeability,
+    check_files,
+    check_form,
+)
+from dpbench.audit.ledgers import check_ledger
+from dpbench.audit.neighbours import SMALL_DOMAINS
+from dpbench.audit.replay_layer import check_replay
+from dpbench.audit.report import LAYERS, AuditReport, Layer
+from dpbench.audit.sensitivity import check_sensitivity
+from dpbench.audit.subject import Subject, built, in_words, workload_for
+from dpbench.audit.switch_points import check_totals
+from dpbench.domain import Domain
+from dpbench.errors import CheckFailed, PrivacyError
+from dpbench.workloads import Workload
+
+Check = Callable[[Subject], Mapping[str, Any]]
+
+CHECKS: Mapping[str, tuple[Check, ...]] = {
+    "conformance": (check_form, check_batch, check_files, check_edges, check_consistency, check_exchangeability),
+    "ledger": (check_ledger,),
+    "sensitivity": (check_sensitivity,),
+    "replay": (check_replay, check_totals),
+}
+IN_ORDER = (
+    check_form,
+    check_ledger,
+    check_batch,
+    check_sensitivity,
+    check_replay,
+    check_totals,
+    check_files,
+    check_edges,
+    check_consistency,
+    check_exchangeability,
+)
+"""As ``check_algorithm`` goes through them: the cheap and telling ones first."""
+BLACK_BOX_DOMAINS = ("4", "12", "2x2", "12x3")
+"""The first and the last of those that the algorithm supports."""
+BATCH = 2000
+
+
+def check_algorithm(
+    algorithm: Algorithm | type[Algorithm], *, side_information: SideInformation | None = None, seed: int = 0
+) -> None:
+    """Return nothing when an algorithm has every property, else raise ``CheckFailed`` with the cause."""
+    for subject in _by_notion(Subject(built(algorithm), side_information, seed)):
+        for check in IN_ORDER:
+            check(subject)
+
+
+def audit(
+    algorithm: Algorithm | type[Algorithm],
+    *,
+    side_information: SideInformation | None = None,
+    seed: int = 0,
+    ignore_marks: bool = False,
+    black_box: int = 0,
+) -> AuditReport:
+    """Every layer, each to its own verdict; ``black_box`` runs a side, none where it is 0.
+
+    ``ignore_marks`` leaves aside what a form says of itself (that it reveals counts, that its scale is public), so that
+    only what is measured counts.
+    """
+    started = time.perf_counter()
+    try:
+        subject = Subject(built(algorithm), side_information, seed, ignore_marks)
+        _try(subject)
+    except CheckFailed as failure:
+        name = getattr(algorithm, "name", "") or getattr(algorithm, "__name__", type(algorithm).__name__)
+        culprit = "ledger" if isinstance(failure.__cause__, PrivacyError) else "conformance"
+        layers = [
+            Layer(layer, "fail", str(failure)) if layer == culprit else Layer(layer, "not run", "it does not run")
+            for layer in LAYERS
+        ]
+        return AuditReport(name, getattr(algorithm, "variant", "private"), side_information, tuple(layers))
+    layers = [_examine(name, checks, subject) for name, checks in CHECKS.items()]
+    layers.append(_black_box(subject, black_box))
+    seconds = time.perf_counter() - started
+    return AuditReport(subject.name, subject.algorithm.variant, side_information, tuple(layers), seconds)
+
+
+def _try(subject: Subject) -> None:
+    """Run it once: what cannot run at all is told once, and not by every layer."""
+    for domain in list(subject.domains(SMALL_DOMAINS))[:1]:
+        subject.outcome(np.ones(domain.shape, dtype=np.int64), workload_for(domain), 1)
+
+
+def _examine(name: str, checks: Sequence[Check], subject: Subject) -> Layer:
+    by_notion: dict[str, dict[str, Any]] = {}
+    first: dict[str, Any] = {}
+    for under in _by_notion(subject):
+        figures = by_notion.setdefault(under.notion, {})
+        first = first or figures
+        try:
+            for check in checks:
+                figures.update(check(under))
+        except CheckFailed as failure:
+            mark = "" if under.notion == "pure" else f"under {under.notion}: "
+            return Layer(name, "fail", f"{mark}{failure}", figures)
+    others = {notion: figures for notion, figures in by_notion.items() if figures is not first}
+    return Layer(name, "pass", "", first | ({"other notions": others} if others else {}))
+
+
+def _by_notion(subject: Subject) -> list[Subject]:
+    """The subject under each notion that it has; a published form has the first alone."""
+    notions = subject.algorithm.notions if subject.algorithm.variant == "private" else subject.algorithm.notions[:1]
+    return [replace(subject, notion=notion) for notion in notions]
+
+
+def _black_box(subject: Subject, runs: int) -> Layer:
+    if not runs:
+        return Layer("black box", "not run", "give --black-box")
+    supported = [Domain.of(written) for written in BLACK_BOX_DOMAINS if subject.algorithm.supports(written)]
+    workloads = [workload_for(domain) for domain in dict.fromkeys((supported[0], supported[-1]))]
+    private = subject.algorithm.variant == "private"
+    promises = (*PURE, *APPROXIMATE) if private and "zCDP" in subject.algorithm.notions else PURE
+    return black_box_layer(subject.name, runs_of(subject), workloads, runs, subject.seed, promises)
+
+
+def runs_of(subject: Subject) -> Sampler:
+    """Independent runs of an algorithm, in batches of trials."""
+
+    def outputs(
+        x: NDArray[np.int64], workload: Workload, promise: Promise, runs: int, seed: np.random.SeedSequence
+    ) -> NDArray[np.float64]:
+        epsilon, delta = promise
+        batches = []
+        for number, own_seed in enumerate(seed.spawn(-(-runs // BATCH))):
+            trials = min(BATCH, runs - number * BATCH)
+            outcome = subject.algorithm.outcome(
+                x, workload, epsilon, trials, own_seed, delta=delta, side_information=subject.side_information
+            )
+            batches.append(outcome.estimate)
+        return np.concatenate(batches)
+
+    return outputs
+
+
+def black_box_layer(
+    name: str,
+    sampler: Sampler,
+    workloads: Sequence[Workload],
+    runs: int,
+    seed: int,
+    promises: Sequence[Promise] = PURE,
+) -> Layer:
+    """The verdict of the black box on anything that can be run."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            findings = list(probe(sampler, workloads, runs, seed, promises))
+    except (Exception, SystemExit) as error:
+        return Layer("black box", "fail", f"{name} fails with {in_words(error)}")
+    figures = {"runs a side": runs, "settings": [_finding(each) for each in findings]}
+    worst = max(findings, key=lambda each: each.strongest.refuted - each.setting.epsilon)
+    figures |= {"refuted": worst.strongest.refuted, "epsilon": worst.setting.epsilon, "power": worst.within_reach}
+    if not worst.refuted:
+        return Layer("black box", "pass", "", figures)
+    test = worst.strongest
+    delta = f", with delta {worst.setting.delta:g}," if worst.setting.delta else ""
+    cause = (
+        f"{name} is not {worst.setting.epsilon:g}-private{delta} on {worst.setting.domain}: epsilon up to "
+        f"{test.refuted:.3g} is refuted; '{test.event}' happened in {test.happened} of {test.runs} runs and in "
+        f"{test.happened_on_neighbour} on a neighbour"
+    )
+    return Layer("black box", "fail", cause, figures)
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    test = finding.strongest
+    return {
+        "domain": str(finding.setting.domain),
+        "epsilon": finding.setting.epsilon,
+        "delta": finding.setting.delta,
+        "refuted": test.refuted,
+        "power": finding.within_reach,
+        "event": str(test.event),
+        "happened": [test.happened, test.happened_on_neighbour],
+        "tested on": test.runs,
+    }

@@ -1,0 +1,129 @@
+"""An algorithm that is a plain function ``f(x, workload, epsilon, rng)``: the black box, the scale and determinism.
+
+Such a function sees the counts, so there is no ledger to read and nothing to replay.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.audit.black_box import Promise, Sampler
+from dpbench.audit.layers import black_box_layer
+from dpbench.audit.report import AuditReport, Layer
+from dpbench.audit.side_effects import files_opened
+from dpbench.audit.subject import in_words, workload_for
+from dpbench.domain import Domain
+from dpbench.errors import CheckFailed
+from dpbench.workloads import Workload
+
+Plain = Callable[[NDArray[np.int64], Workload, float, np.random.Generator], Any]
+
+QUICK_RUNS = 10_000
+DOMAINS = (("4", "12"), ("2x2", "12x3"))
+"""Tried in turn: on one axis, or on two if the function refuses one."""
+
+
+def audit_function(function: Plain, *, runs: int = QUICK_RUNS, seed: int = 0) -> AuditReport:
+    """What can be found out about a plain function."""
+    started, name = time.perf_counter(), getattr(function, "__name__", "function")
+    layers = []
+    try:
+        domains = _domains(function, name)
+        layers.append(Layer("conformance", "pass", "", _check_determinism(function, name, domains[-1])))
+        leak = _scale_leak(function, domains[-1])
+    except CheckFailed as failure:
+        layers = [Layer("conformance", "fail", str(failure))]
+        domains, leak = [], ""
+    nothing = "a plain function has no handle; subclass dpbench.Algorithm to have this examined"
+    layers += [Layer(layer, "not run", nothing) for layer in ("ledger", "sensitivity", "replay")]
+    layers.append(_black_box(function, name, domains, runs, seed, leak))
+    return AuditReport(name, "plain function", None, tuple(layers), time.perf_counter() - started)
+
+
+def _black_box(function: Plain, name: str, domains: list[Domain], runs: int, seed: int, leak: str) -> Layer:
+    """The black box, in which a leak of the scale counts as a finding."""
+    if not domains:
+        return Layer("black box", "not run", "there is nothing to run")
+    if leak:
+        return Layer("black box", "fail", f"{name} is not private: {leak}", {"scale leak": True})
+    return black_box_layer(name, _runs_of(function), [workload_for(domain) for domain in domains], runs, seed)
+
+
+def _call(function: Plain, x: NDArray[np.int64], workload: Workload, epsilon: float, rng: np.random.Generator) -> Any:
+    """One run on a copy, whose output has to be numbers of the same shape."""
+    output = np.asarray(function(x.copy(), workload, epsilon, rng), dtype=np.float64)
+    if output.shape != x.shape:
+        raise ValueError(f"it returned shape {output.shape}; wanted an estimate of shape {x.shape}")
+    if not np.isfinite(output).all():
+        raise ValueError("it returned NaN or infinity; an estimate has to be finite")
+    return output
+
+
+def _runs_of(function: Plain) -> Sampler:
+    def outputs(
+        x: NDArray[np.int64], workload: Workload, promise: Promise, runs: int, seed: np.random.SeedSequence
+    ) -> NDArray[np.float64]:
+        rng = np.random.default_rng(seed)
+        return np.stack([_call(function, x, workload, promise[0], rng) for _ in range(runs)])
+
+    return outputs
+
+
+def _domains(function: Plain, name: str) -> list[Domain]:
+    """Domains on which the function runs."""
+    reasons = []
+    for texts in DOMAINS:
+        domains = [Domain.of(text) for text in texts]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                for domain in domains:
+                    x = np.ones(domain.shape, dtype=np.int64)
+                    _call(function, x, workload_for(domain), 1.0, np.random.default_rng(0))
+        except (Exception, SystemExit) as error:
+            reasons.append(in_words(error))
+        else:
+            return domains
+    raise CheckFailed(f"{name} runs neither on one axis nor on two as f(x, workload, epsilon, rng): {reasons[0]}")
+
+
+def _check_determinism(function: Plain, name: str, domain: Domain) -> dict[str, Any]:
+    """One generator one output, two generators two; the input stays as it was; nothing is opened."""
+    x, workload = np.arange(domain.size).reshape(domain.shape) % 7, workload_for(domain)
+    first, again, other = (_call(function, x, workload, 1.0, np.random.default_rng(seed)) for seed in (3, 3, 4))
+    if not np.array_equal(first, again):
+        raise CheckFailed(f"{name} gives two results for one generator: draw from rng alone")
+    if np.array_equal(first, other):
+        raise CheckFailed(f"{name} gives one result for two generators: no noise, or a seed that it made from the data")
+    given = x.copy()
+    function(given, workload, 1.0, np.random.default_rng(3))
+    if not np.array_equal(given, x):
+        raise CheckFailed(f"{name} changes its input")
+    with files_opened() as opened:
+        _call(function, x, workload, 1.0, np.random.default_rng(3))
+    if opened:
+        raise CheckFailed(f"{name} opens {opened[0]!r} whenever it runs; an estimate may rest on its arguments alone")
+    return {"determinism": "one generator, one output"}
+
+
+def _scale_leak(function: Plain, domain: Domain) -> str:
+    """Whether the output gives the true total away, or follows it without noise."""
+    workload, rng = workload_for(domain), np.random.default_rng(8)
+    sums = []
+    for total in (57, 58):
+        x = np.zeros(domain.size, dtype=np.int64)
+        x[: total % domain.size] += 1
+        x += total // domain.size
+        outputs = [_call(function, x.reshape(domain.shape), workload, 1.0, rng).sum() for _ in range(20)]
+        sums.append((total, np.array(outputs)))
+    if all(np.allclose(outputs, total, rtol=1e-9) for total, outputs in sums):
+        return "the output adds up to the true total, which nothing pays for"
+    if all(np.ptp(outputs) <= 1e-9 * (1 + abs(outputs[0])) for _, outputs in sums) and sums[0][1][0] != sums[1][1][0]:
+        return "the sum of the output has no noise and changes with the number of records"
+    return ""

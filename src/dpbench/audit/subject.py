@@ -1,0 +1,108 @@
+"""An algorithm under examination, and the small problems that it is examined on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.algorithm import Algorithm, Outcome, SideInformation
+from dpbench.domain import Domain
+from dpbench.errors import BudgetExceeded, BudgetNotSpent, CheckFailed, DPBenchError
+from dpbench.privacy.budget import exact
+from dpbench.workloads import Prefix, RandomRange, Ranges, Workload
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An algorithm under examination."""
+
+    algorithm: Algorithm
+    side_information: SideInformation | None = None
+    seed: int = 0
+    """Seed of everything that is drawn for the examination."""
+    ignore_marks: bool = False
+    """Judge a form that says itself that it is not private by what is measured alone."""
+    notion: str = "pure"
+    """The notion of privacy that it is examined under."""
+
+    @property
+    def name(self) -> str:
+        """The algorithm's name."""
+        return self.algorithm.name
+
+    def domains(self, by_axes: Mapping[int, tuple[str, ...]]) -> Iterator[Domain]:
+        """Those of the given domains that the algorithm supports."""
+        for written in (text for texts in by_axes.values() for text in texts):
+            domain = Domain.of(written)
+            if self.algorithm.supports(domain):
+                yield domain
+
+    def budget(self, epsilon: object) -> dict[str, Any]:
+        """The budget whose noise is that of an epsilon, as an algorithm takes it."""
+        return budget_like(self.notion, epsilon)
+
+    def outcome(
+        self, x: NDArray[np.int64], workload: Workload, epsilon: object, trials: int = 2, seed: int = 0
+    ) -> Outcome:
+        """Run it, with everything that goes wrong reported as a failed check."""
+        where = f"on {workload.domain} at epsilon {epsilon}"
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                return self.algorithm.outcome(
+                    x,
+                    workload,
+                    trials=trials,
+                    seed=seed,
+                    side_information=self.side_information,
+                    **self.budget(epsilon),
+                )
+        except BudgetExceeded as error:
+            raise CheckFailed(f"{self.name} spends more than epsilon {where}: {error}") from error
+        except BudgetNotSpent as error:
+            raise CheckFailed(f"{self.name} does not spend epsilon {where}: {error}") from error
+        except DPBenchError as error:
+            raise CheckFailed(f"{self.name} fails {where}: {error}") from error
+        except (Exception, SystemExit) as error:
+            raise CheckFailed(f"{self.name} fails {where} with {in_words(error)}") from error
+
+
+def budget_like(notion: str, epsilon: object) -> dict[str, Any]:
+    """The budget under a notion whose noise on a count is that of Laplace noise at epsilon: rho is epsilon^2 / 4."""
+    return {"epsilon": epsilon} if notion == "pure" else {"rho": exact(epsilon, "epsilon") ** 2 / 4}
+
+
+def in_words(error: BaseException) -> str:
+    """An exception of somebody else's on one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def built(algorithm: object) -> Algorithm:
+    """The algorithm itself, or its class with every parameter at its default."""
+    kind = algorithm if isinstance(algorithm, type) else type(algorithm)
+    if not issubclass(kind, Algorithm):
+        raise CheckFailed(f"{kind.__name__} is not an Algorithm; subclass dpbench.Algorithm")
+    if not kind.name:
+        raise CheckFailed(f"{kind.__name__} has no name; give the class an attribute name = '...'")
+    try:
+        default = kind()
+    except Exception as error:
+        raise CheckFailed(f"{kind.name} cannot be built without arguments: {in_words(error)}") from error
+    return default if algorithm is kind else algorithm  # type: ignore[return-value]  # an instance of kind
+
+
+def workload_for(domain: Domain) -> Workload:
+    """A workload for a small domain: Prefix on one axis, random ranges on several."""
+    return Prefix(domain) if domain.ndim == 1 else RandomRange(domain, queries=24, seed=1)
+
+
+def weighted_workload(domain: Domain) -> Workload:
+    """The same ranges with weights from a third to 4, some negative: a selection that overlooks them shows here."""
+    ranges = workload_for(domain).ranges()
+    weights = np.resize([4.0, -1.0, 1 / 3, 2.5], len(ranges.lower))
+    return Ranges(domain, ranges.lower, ranges.upper, weights)

@@ -1,1 +1,0 @@
-"""Where datasets, generator, handle and algorithms come together."""

@@ -1,1 +1,0 @@
-"""From noisy answers to an estimate: public mathematics, free of budget."""

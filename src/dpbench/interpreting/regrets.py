@@ -1,0 +1,90 @@
+"""Regret: what it costs to use one algorithm everywhere rather than the best one in each place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.errors import UnknownName
+from dpbench.results import Place, Results
+from dpbench.results.display import Records
+
+
+@dataclass(frozen=True)
+class Regret:
+    """The regret of one algorithm over some places."""
+
+    algorithm: str
+    """With its form."""
+    where: tuple[tuple[str, Any], ...]
+    """What the places have in common, such as (("scale", 1000),)."""
+    regret: float
+    """Geometric mean over places of the mean error over the lowest mean error there."""
+    low: float
+    high: float
+    """Interval of 95 %, by resampling datasets; NaN where there is one."""
+    settings: int
+    """Places that it is taken over."""
+    missing: int
+    """Places where others have errors and this one has none."""
+
+
+def regret(results: Results, by: Sequence[str] = (), resamples: int = 2000, seed: int = 0) -> list[Regret]:
+    """Regret of every algorithm, lowest first, over all places or for each value of ``by`` (parts of a place).
+
+    The best is the lowest mean error among the algorithms of these results. The interval is over datasets: places of
+    one dataset are not independent, so whole datasets are drawn with replacement. It is a little short for few of them.
+    An algorithm that lacks places is measured on those that it has, and says how many it lacks.
+    """
+    for name in by:
+        if name not in Place._fields:
+            raise UnknownName.among("part of a place", name, Place._fields)
+    grid = results.grid
+    means = grid.spread(np.where(results.whole, results.measured.mean, np.nan))
+    known = np.asarray(np.isfinite(means).any(axis=1))
+    best = np.min(np.where(np.isfinite(means), means, np.inf), axis=1, initial=np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.log(means / best[:, None])
+    datasets = grid.column("dataset")
+    found = []
+    for where, places in _parts(grid.places, by).items():
+        kept = places[known[places]]
+        found += _regrets(grid.labels, where, ratios[kept], datasets[kept], np.random.default_rng(seed), resamples)
+    return Records(found)
+
+
+def _parts(places: tuple[Place, ...], by: Sequence[str]) -> dict[tuple[tuple[str, Any], ...], NDArray[np.int64]]:
+    parts: dict[tuple[tuple[str, Any], ...], list[int]] = {}
+    for number, place in enumerate(places):
+        parts.setdefault(tuple((name, getattr(place, name)) for name in by), []).append(number)
+    return {where: np.array(numbers) for where, numbers in parts.items()}
+
+
+def _regrets(
+    labels: tuple[str, ...],
+    where: tuple[tuple[str, Any], ...],
+    ratios: NDArray[np.float64],
+    datasets: NDArray[Any],
+    rng: np.random.Generator,
+    resamples: int,
+) -> list[Regret]:
+    there = np.isfinite(ratios)
+    names, owner = np.unique(datasets, return_inverse=True)
+    member = owner[None, :] == np.arange(len(names))[:, None]
+    sums, numbers = member @ np.where(there, ratios, 0.0), member @ there.astype(np.float64)
+    drawn = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), size=resamples) if len(names) > 1 else None
+    found = []
+    for column in np.flatnonzero(there.any(axis=0)).tolist():
+        low = high = np.nan
+        if drawn is not None:
+            weights = drawn @ numbers[:, column]
+            resampled = (drawn @ sums[:, column])[weights > 0] / weights[weights > 0]
+            low, high = np.exp(np.quantile(resampled, (0.025, 0.975))).tolist()
+        settings = int(there[:, column].sum())
+        mean = float(np.exp(sums[:, column].sum() / settings))
+        found.append(Regret(labels[column], where, mean, low, high, settings, len(ratios) - settings))
+    return sorted(found, key=lambda each: (each.missing > 0, each.regret))

@@ -1,0 +1,231 @@
+"""The leaves of a hierarchy as a workload sees them: norms and inner products of columns of its matrix.
+
+The image of a leaf is its column of the objective matrix M, that of a bundle of leaves the sum of theirs. Objective
+"workload": M = W. Objective "gram": M = W^T W, over buckets. M is never made over all cells of a large domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.domain import Domain
+from dpbench.mathematics.buckets import cells_along
+from dpbench.workloads import Ranges, Workload
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Boxes = tuple[NDArray[np.int32], NDArray[np.int32], Floats]
+Objective = Literal["gram", "workload"]
+
+LARGEST_EXACT = 2_048
+"""Leaves up to which the Gram objective of a list of ranges is computed from the matrix over leaves."""
+LARGEST_PAIRED = 4_096
+"""Ranges up to which that of more leaves, each of single cells, is computed from pairs of ranges."""
+SKETCH = 512
+"""Rows to which the matrix is otherwise reduced, by random signs: each norm is right within 6 % (one sigma)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Leaves:
+    """Leaves of a hierarchy over buckets, in the order of the line, and the bundle of each.
+
+    A leaf is a bucket, or several that look the same to the workload.
+    """
+
+    first: Ints
+    """``(leaves,)``: first position of each leaf's first bucket, along the line."""
+    last: Ints
+    """``(leaves,)``: one past its last."""
+    buckets: Ints
+    """``(leaves,)``: how many buckets each leaf has."""
+    bundle: Ints
+    """``(leaves,)``: the bundle of each leaf, ascending."""
+
+    @property
+    def bundles(self) -> int:
+        """Number of bundles."""
+        return int(self.bundle[-1]) + 1
+
+    @property
+    def bounds(self) -> Ints:
+        """``(bundles,)``: first leaf of each."""
+        return np.searchsorted(self.bundle, np.arange(self.bundles))
+
+    @property
+    def are_cells(self) -> bool:
+        """Whether every bucket is a single position."""
+        return bool((self.last - self.first == 1).all())
+
+
+def moments(workload: Workload, leaves: Leaves, objective: Objective, padded: bool) -> tuple[Floats, Floats]:
+    """Inner products of the bundles' images, and for each bundle the sum of its leaves' squared norms."""
+    line = cells_along(workload.domain, padded)
+    if workload.axes is not None:
+        return _product_moments(workload, line, leaves, objective)
+    boxes, coordinates = _boxes(workload), _coordinates(workload.domain, padded)
+    if objective == "workload":
+        return _listed_moments(boxes, coordinates, leaves)
+    if len(leaves.first) > LARGEST_EXACT and leaves.are_cells and len(boxes[2]) <= LARGEST_PAIRED:
+        return _paired_moments(workload.ranges(), line, leaves, _bundle_images(boxes, coordinates, leaves)[0])
+    images = _gram_images(boxes, coordinates, leaves)
+    errors = np.einsum("ij,ij->i", images, images, dtype=np.float64)
+    of_bundles = np.add.reduceat(images, leaves.bounds, axis=0, dtype=np.float64)
+    return of_bundles @ of_bundles.T, np.add.reduceat(errors, leaves.bounds)
+
+
+def _listed_moments(boxes: Boxes, coordinates: NDArray[np.int32], leaves: Leaves) -> tuple[Floats, Floats]:
+    """Objective "workload" for a list of ranges."""
+    products, errors = np.zeros((leaves.bundles, leaves.bundles)), np.zeros(leaves.bundles)
+    for few in _some(boxes, leaves.bundles):
+        images, squares = _bundle_images(few, coordinates, leaves)
+        products += images @ images.T
+        errors += squares
+    return products, errors
+
+
+def _bundle_images(boxes: Boxes, coordinates: NDArray[np.int32], leaves: Leaves) -> tuple[Floats, Floats]:
+    from dpbench.mathematics.kernels.coverage import bundle_images
+
+    images, squares = bundle_images(*boxes, coordinates, leaves.first, leaves.last, leaves.bundle, leaves.bundles)
+    return images, squares
+
+
+def _some(boxes: Boxes, width: int) -> Iterator[Boxes]:
+    """A few boxes at a time, so that ``width`` numbers for each of them fill at most 256 MB."""
+    lower, sides, weights = boxes
+    step = max(1, 2**25 // width)
+    for begin in range(0, len(weights), step):
+        few = slice(begin, begin + step)
+        yield np.ascontiguousarray(lower[:, few]), np.ascontiguousarray(sides[:, few]), weights[few]
+
+
+def _paired_moments(ranges: Ranges, line: Ints, leaves: Leaves, images: Floats) -> tuple[Floats, Floats]:
+    """Objective "gram" over single cells, from pairs of ranges; ``images`` are the bundles' sums of columns of W.
+
+    With the weights w, a cell's column of W^T W has the square norm sum w_q^2 w_r^2 |q and r| over the pairs of ranges
+    that both hold the cell. They do so on a box, so corners of boxes, added up along the axes, give it for all cells.
+    """
+    domain, square = ranges.domain, ranges.weights**2
+    table = np.zeros([side + 1 for side in domain])
+    weighted = images * ranges.weights
+    shared_by = np.zeros_like(images)
+    step = max(1, 2**18 // ranges.queries)
+    for begin in range(0, ranges.queries, step):
+        few = slice(begin, begin + step)
+        low = np.maximum(ranges.lower[few, None], ranges.lower)
+        high = np.minimum(ranges.upper[few, None], ranges.upper)
+        shared = np.maximum(high - low, 0).prod(axis=2).astype(np.float64)
+        shared_by += weighted[:, few] @ shared
+        meet = shared > 0
+        value = (square[few, None] * shared * square)[meet]
+        ends = (low[meet], high[meet])
+        for corner in np.ndindex(*[2] * domain.ndim):
+            at = np.ravel_multi_index([ends[end][:, axis] for axis, end in enumerate(corner)], table.shape)
+            added = np.bincount(at, value, table.size).reshape(table.shape)
+            table += added if sum(corner) % 2 == 0 else -added
+    for axis in range(domain.ndim):
+        table = np.cumsum(table, axis=axis)
+    norms = table[tuple(slice(side) for side in domain)].reshape(-1)
+    cells = line[leaves.first]
+    # where no range is, what is left of large sums is rounding, which must not look like an error below 0
+    errors = np.add.reduceat(np.where(cells >= 0, np.maximum(norms[cells], 0.0), 0.0), leaves.bounds)
+    return shared_by @ weighted.T, errors
+
+
+def _gram_images(boxes: Boxes, coordinates: NDArray[np.int32], leaves: Leaves) -> NDArray[np.floating[Any]]:
+    """Images of the leaves ``(leaves, any)`` with the inner products of the columns of W^T W.
+
+    W^T W itself where it is small; W R with R R^T = W W^T where there are few queries, which has the same inner
+    products; else W^T W with its rows added up under random signs, which has nearly the same. A leaf of several
+    buckets stands for as many equal rows of W^T W.
+    """
+    from dpbench.mathematics.kernels.coverage import leaf_rows
+
+    many, repeated = len(leaves.first), np.sqrt(leaves.buckets)
+    places = (coordinates, leaves.first, leaves.last)
+    if many <= LARGEST_EXACT:
+        gram = np.zeros((many, many))
+        for few in _some(boxes, many):
+            wide = leaf_rows(*few, *places).astype(np.float64)
+            gram += wide @ wide.T
+        return gram * repeated
+    rows = leaf_rows(*boxes, *places)
+    queries = rows.shape[1]
+    if queries <= SKETCH:
+        wide = rows.astype(np.float64)
+        weighted = wide * repeated[:, None]
+        values, vectors = np.linalg.eigh(weighted.T @ weighted)
+        return np.asarray(wide @ (vectors * np.sqrt(np.maximum(values, 0.0))))
+    signs = (np.random.Generator(np.random.PCG64(0)).choice([-1, 1], size=many) * repeated).astype(np.float32)
+    sketch = np.zeros((SKETCH, queries), dtype=np.float32)
+    for begin in range(0, many, SKETCH):
+        some = rows[begin : begin + SKETCH]
+        sketch[: len(some)] += some * signs[begin : begin + SKETCH, None]
+    return np.asarray(rows @ sketch.T)
+
+
+@lru_cache(maxsize=8)
+def _boxes(workload: Workload) -> Boxes:
+    """Lower corners and sides ``(axes, queries)`` and weights of the ranges, as the kernels want them."""
+    ranges = workload.ranges()
+    lower, upper = (np.ascontiguousarray(corner.T, dtype=np.int32) for corner in (ranges.lower, ranges.upper))
+    return lower, upper - lower, ranges.weights.copy()
+
+
+@lru_cache(maxsize=8)
+def _coordinates(domain: Domain, padded: bool) -> NDArray[np.int32]:
+    """Coordinates of each position of the line, ``(positions, axes)``; -1 in padding."""
+    cells = cells_along(domain, padded)
+    along = np.stack(np.unravel_index(np.maximum(cells, 0), domain.shape), axis=1)
+    return np.where(cells[:, None] >= 0, along, -1).astype(np.int32)
+
+
+def _product_moments(workload: Workload, line: Ints, leaves: Leaves, objective: Objective) -> tuple[Floats, Floats]:
+    """The same for a product of distributions over ranges, whose W^T W is a Kronecker product over the axes."""
+    gram, many = objective == "gram", len(leaves.first)
+    factors = [axis.second_moment() for axis in workload.axes or ()]
+    columns = (leaves.bundle == np.arange(leaves.bundles)[:, None]).astype(np.float64)
+    sums = np.concatenate([rows for _, rows in _through(factors, columns, workload.domain, line, leaves)])
+    products = (sums * leaves.buckets) @ sums.T if gram else np.add.reduceat(sums, leaves.bounds, axis=1)
+    squares = np.empty(many)
+    if leaves.are_cells:
+        cells = line[leaves.first]
+        norms = [(factor**2).sum(axis=1) if gram else np.diagonal(factor) for factor in factors]
+        along = np.unravel_index(np.maximum(cells, 0), workload.domain.shape)
+        squares = np.where(cells >= 0, prod(norm[at] for norm, at in zip(norms, along, strict=True)), 0.0)
+    else:
+        for few, rows in _through(factors, np.eye(many), workload.domain, line, leaves):
+            squares[few] = rows**2 @ leaves.buckets if gram else rows[np.arange(len(rows)), few]
+    return products, np.add.reduceat(squares, leaves.bounds)
+
+
+def _through(
+    factors: list[Floats], columns: Floats, domain: Domain, line: Ints, leaves: Leaves
+) -> Iterator[tuple[Ints, Floats]]:
+    """Sums of columns of W^T W over leaves, ``columns`` ``(any, leaves)`` of them; about 32 MB at a time.
+
+    W^T W over leaves is that over cells, averaged over the cells of both leaves; the Kronecker product of ``factors``
+    is applied axis by axis.
+    """
+    length = leaves.last - leaves.first
+    begins = np.cumsum(length) - length
+    owner = np.repeat(np.arange(len(length)), length)
+    cells = line[np.arange(len(owner)) + (leaves.first - begins)[owner]]
+    real = cells >= 0
+    step = max(1, 2**22 // domain.size)
+    for begin in range(0, len(columns), step):
+        few = np.arange(begin, min(begin + step, len(columns)))
+        spread = np.zeros((len(few), domain.size))
+        spread[:, cells[real]] = (columns[few] / length)[:, owner[real]]
+        table = spread.reshape(-1, *domain)
+        for axis, factor in enumerate(factors, 1):
+            table = np.moveaxis(np.moveaxis(table, axis, -1) @ factor, -1, axis)
+        along = np.where(real, table.reshape(len(few), -1)[:, cells], 0.0)
+        yield few, np.add.reduceat(along, begins, axis=1) / length

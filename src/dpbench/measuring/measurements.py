@@ -1,0 +1,140 @@
+"""What is kept of the errors of many trials, for one setting or for thousands at once.
+
+A study has two stages: data vectors are drawn from a shape, and each is given to an algorithm several times. Trials on
+one data vector share it, so that 5 x 10 errors say less of the mean than 50 independent ones would. The standard error
+of the mean is therefore that of the means of data vectors, sqrt(S/(S-1) sum_s (w_s (m_s - m))^2) with w_s the share of
+the trials on vector s; for equal numbers it is the deviation of the S means over sqrt(S). It is right whatever the
+correlation within a vector, and it has S - 1 degrees of freedom: 5 vectors tell it within a factor of about 1.6. The
+same formula on (error - mean)^2 gives the standard error of the variance, and over 2 deviations that of the deviation.
+Where there is one data vector only, trials are all there is, and the errors are those on that vector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dpbench.errors import InvalidInput
+from dpbench.measuring.quantiles import order_interval, quantile
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What is kept of the errors of many trials in one setting."""
+
+    samples: int
+    """Data vectors."""
+    trials: int
+    """Trials on all of them together."""
+    mean: float
+    standard_error: float
+    """Of the mean, over draws of data vectors and of noise."""
+    deviation: float
+    """Standard deviation of a single trial's error."""
+    deviation_error: float
+    """Standard error of the deviation."""
+    percentile: float
+    """The percentile asked for, 95 by default: what a risk-averse user looks at."""
+    percentile_low: float
+    """Lower end of an interval for the percentile; see :func:`order_interval`."""
+    percentile_high: float
+    """Upper end; at most the largest error seen."""
+    percentile_coverage: float
+    """How often such an interval holds the percentile: 50 trials do not reach 0.95."""
+
+    @property
+    def independent_error(self) -> float:
+        """Standard error of the mean if all trials were independent, as the paper's t-test takes them."""
+        return float(self.deviation / np.sqrt(self.trials))
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """The same for many settings: an array ``(settings,)`` for each; NaN where trials are too few."""
+
+    samples: NDArray[np.int64]
+    trials: NDArray[np.int64]
+    mean: Floats
+    standard_error: Floats
+    deviation: Floats
+    deviation_error: Floats
+    percentile: Floats
+    percentile_low: Floats
+    percentile_high: Floats
+    percentile_coverage: Floats
+
+    @property
+    def independent_error(self) -> Floats:
+        """Standard error of the mean if all trials were independent, as the paper's t-test takes them."""
+        return np.asarray(self.deviation / np.sqrt(np.maximum(self.trials, 1)))
+
+    @property
+    def intraclass(self) -> Floats:
+        """Share of the variance of an error that lies between data vectors, by the analysis of variance.
+
+        0 where trials on one vector are as different as trials on two; estimates below 0 are possible.
+        """
+        per_vector = self.trials / np.maximum(self.samples, 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            effect = (self.standard_error / self.independent_error) ** 2
+            return np.asarray((effect - 1) / (per_vector - 1))
+
+    def __getitem__(self, number: int) -> Measurement:
+        return Measurement(**{each.name: getattr(self, each.name)[number].item() for each in fields(self)})
+
+
+def measure(errors: ArrayLike, percentile: float = 95) -> Measurement:
+    """Measure one setting: errors ``(samples, trials)``, or ``(trials,)`` that are independent of each other."""
+    values = np.asarray(errors, dtype=np.float64)
+    number = int(np.isfinite(values).sum())
+    if number < 2:
+        raise InvalidInput(f"{number} errors were given; variability needs at least 2 trials")
+    if values.ndim == 1:
+        values = values.reshape(1, -1)
+    return measure_all(values[np.newaxis], percentile)[0]
+
+
+def measure_all(errors: Floats, percentile: float = 95) -> Measurements:
+    """Measure many settings at once: ``(settings, samples, trials)``, NaN where a trial was not run."""
+    there = np.isfinite(errors)
+    per_vector = there.sum(axis=2)
+    number = per_vector.sum(axis=1)
+    samples = (per_vector > 0).sum(axis=1)
+    safe = np.maximum(number, 1)
+    mean = np.where(number > 0, np.where(there, errors, 0.0).sum(axis=(1, 2)) / safe, np.nan)
+    centred = np.where(there, errors - mean[:, None, None], 0.0)
+    squares = centred**2
+    variance = np.where(number > 1, squares.sum(axis=(1, 2)) / np.maximum(number - 1, 1), np.nan)
+    around = np.where(there, squares - (squares.sum(axis=(1, 2)) / safe)[:, None, None], 0.0)
+    deviation = np.sqrt(variance)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviation_error = _two_stage_error(around, per_vector) / (2 * deviation)
+    flat = np.sort(errors.reshape(len(errors), errors.shape[1] * errors.shape[2]), axis=1)
+    low, high, coverage = order_interval(flat, number, percentile / 100)
+    return Measurements(
+        samples=samples,
+        trials=number,
+        mean=mean,
+        standard_error=_two_stage_error(centred, per_vector),
+        deviation=deviation,
+        deviation_error=np.where(deviation > 0, deviation_error, np.where(number > 1, 0.0, np.nan)),
+        percentile=quantile(flat, number, percentile / 100),
+        percentile_low=low,
+        percentile_high=high,
+        percentile_coverage=coverage,
+    )
+
+
+def _two_stage_error(centred: Floats, per_vector: NDArray[np.int64]) -> Floats:
+    """Standard error of the mean of values that sum to 0 and share data vectors; see the module's docstring."""
+    number = per_vector.sum(axis=1)
+    samples = (per_vector > 0).sum(axis=1)
+    safe = np.maximum(number, 1)
+    between = ((centred.sum(axis=2) / safe[:, None]) ** 2).sum(axis=1) * samples / np.maximum(samples - 1, 1)
+    within = (centred**2).sum(axis=(1, 2)) / safe / np.maximum(number - 1, 1)
+    chosen = np.where(samples > 1, between, within)
+    return np.asarray(np.sqrt(np.where(number > 1, chosen, np.nan)))

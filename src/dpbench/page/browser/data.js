@@ -1,0 +1,132 @@
+// The numbers of the page, and the view of them that the address names.
+
+const KINDS = { f4: Float32Array, f8: Float64Array, u1: Uint8Array, u2: Uint16Array };
+const FORM_WORDS = { published: "as the paper did", private: "private end to end" };
+const MEASURES = ["mean", "percentile"];
+const FACETS = ["form", "dimensions", "workload", "domain", "epsilon", "task", "seed"];
+const PREFERRED = { domain: ["4096", "128x128"], epsilon: [0.1] };
+
+let data = null;   // what the page was made with
+let column = null; // typed arrays, one number per setting; those of a loss are in data.losses
+let state = {};    // what the address says
+let view = {};     // the same with every choice made
+
+async function readData() {
+  data = JSON.parse(document.getElementById("data").textContent);
+  const packed = Uint8Array.from(atob(data.packed), (letter) => letter.charCodeAt(0));
+  delete data.packed;
+  const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const buffer = await new Response(plain).arrayBuffer();
+  data.array = ([kind, place, length]) => new KINDS[kind](buffer, place, length);
+  const arrays = (places) => Object.fromEntries(Object.entries(places).map(([name, place]) => [name, data.array(place)]));
+  column = arrays(data.columns);
+  for (const loss of data.losses) loss.column = arrays(loss.columns);
+  column.dimensions = Uint8Array.from(column.domain, (domain) => data.dimensions[domain]);
+  data.cardOf = new Map(data.cards.map((card) => [card.name, card]));
+  data.ranks = ranks();
+}
+
+/** Algorithms by how often they are competitive: the first ones get the colours that are easiest to tell apart. */
+function ranks() {
+  const wins = new Array(data.names.algorithm.length).fill(0);
+  const [{ column: { member } }] = data.losses;
+  for (let i = 0; i < member.length; i++) wins[column.algorithm[i]] += member[i] & 1;
+  const order = wins.map((_, who) => who).sort((a, b) => isBaseline(a) - isBaseline(b) || wins[b] - wins[a]);
+  const rank = [];
+  order.forEach((who, place) => { rank[who] = place; });
+  return rank;
+}
+
+const nameOf = (facet, number) => (facet === "dimensions" ? number : data.names[facet][number]);
+const algorithmName = (who) => data.names.algorithm[who];
+const baselineRank = (who) => data.standards.baselines.findIndex((name) => name === data.algorithmOf[who] || name === algorithmName(who));
+const isBaseline = (who) => baselineRank(who) >= 0;
+
+/** baseline, independent, dependent, or other: an algorithm that no catalogue holds. */
+function kindOf(who) {
+  if (isBaseline(who)) return "baseline";
+  const card = data.cardOf.get(data.algorithmOf[who]);
+  return card?.catalogued ? (card.data_dependent ? "dependent" : "independent") : "other";
+}
+
+/** Somebody's own algorithm among those of the catalogue. */
+const isOwn = (who) => kindOf(who) === "other" && data.cards.length > 0;
+
+function matching(chosen, except = []) {
+  const wanted = Object.entries(chosen).filter(([name, value]) => value !== undefined && !except.includes(name));
+  const rows = [];
+  const arrays = wanted.map(([name]) => column[name]);
+  const values = wanted.map(([, value]) => value);
+  for (let i = 0; i < column.algorithm.length; i++) if (arrays.every((array, k) => array[i] === values[k])) rows.push(i);
+  return rows;
+}
+
+const distinct = (rows, name) => [...new Set(rows.map((i) => column[name][i]))].sort((a, b) => a - b);
+
+function choice(facet, options) {
+  const asked = options.find((number) => String(nameOf(facet, number)) === state[facet]);
+  if (asked !== undefined) return asked;
+  const wanted = options.find((number) => (PREFERRED[facet] || []).includes(nameOf(facet, number)));
+  return wanted ?? (facet === "domain" ? options[options.length - 1] : options[0]);
+}
+
+/** Make every choice that the address leaves open; later facets offer what earlier ones leave. */
+function resolve() {
+  const chosen = {};
+  const options = {};
+  for (const facet of FACETS) {
+    options[facet] = distinct(matching(chosen), facet);
+    chosen[facet] = choice(facet, options[facet]);
+  }
+  const rows = matching(chosen);
+  options.dataset = distinct(rows, "dataset");
+  const dataset = options.dataset.find((number) => nameOf("dataset", number) === state.dataset);
+  const kept = rows.filter((i) => dataset === undefined || column.dataset[i] === dataset);
+  options.scale = distinct(kept, "scale");
+  const paper = chosen.dimensions === 1 ? 1e3 : 1e4;
+  const asked = options.scale.find((number) => String(nameOf("scale", number)) === state.scale);
+  const scale = asked ?? options.scale.find((number) => nameOf("scale", number) === paper) ?? options.scale[0];
+  const loss = data.losses.find((each) => each.label === state.loss) ?? data.losses[0];
+  const offered = MEASURES.filter((each) => loss.column[each]);
+  view = {
+    chosen, options, rows: kept, dataset, scale, loss, offered,
+    measure: [state.measure, data.standards.measure].find((each) => offered.includes(each)) ?? "mean",
+    marked: new Set((state.mark || "").split("|").filter(Boolean)),
+  };
+  view.value = loss.column[view.measure];
+  view.bits = view.measure === "mean" ? { member: 1, best: 2 } : { member: 4, best: 8 };
+}
+
+/** Whether single trials were kept by the chosen loss: without them nothing can be tested. */
+const tested = () => view.loss.column.member !== undefined;
+const competitive = (i) => tested() && (view.loss.column.member[i] & view.bits.member) !== 0;
+const isBest = (i) => tested() && (view.loss.column.member[i] & view.bits.best) !== 0;
+
+function readAddress() {
+  state = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+}
+
+/** Change the view; undefined forgets a choice. */
+function change(changes) {
+  state = { ...state, ...changes };
+  for (const name of Object.keys(state)) if (state[name] === undefined || state[name] === "") delete state[name];
+  history.replaceState(null, "", `#${new URLSearchParams(state)}`);
+}
+
+const average = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const median = (values) => {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length / 2;
+  return (sorted[Math.ceil(half) - 1] + sorted[Math.floor(half)]) / 2;
+};
+const geometric = (values) => Math.exp(average(values.map(Math.log)));
+
+function grouped(rows, key) {
+  const groups = new Map();
+  for (const i of rows) {
+    const name = key(i);
+    if (!groups.has(name)) groups.set(name, []);
+    groups.get(name).push(i);
+  }
+  return groups;
+}

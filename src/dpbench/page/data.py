@@ -1,0 +1,253 @@
+"""Results as the numbers behind the page: one row per setting, names once, interpretations ready made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.domain import Domain
+from dpbench.interpreting import PER_QUERY, competitive_sets, find_test, regret
+from dpbench.page.cards import Example, Gallery
+from dpbench.page.packing import Block
+from dpbench.results import Results
+from dpbench.results.short_labels import short_labels
+from dpbench.standards import Standards
+
+FORMS = ("published", "private")
+TABLE = ("task", "workload", "domain", "epsilon", "seed")
+"""What stays the same within one table; see :attr:`Place.group`."""
+NAMED = ("form", *TABLE, "dataset", "scale", "algorithm")
+"""Columns that the page stores as numbers of names."""
+SUMMARISED = {"L1": "l1", "Linf": "linf"}
+"""Losses of which every setting keeps the mean and the 95th percentile, with the beginning of their columns."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """Results of one form."""
+
+    form: str
+    results: Results
+    names: NDArray[Any]
+    """What each setting's algorithm is called on the page."""
+
+
+def studies(results: Results) -> list[Study]:
+    """Published and private forms apart: an algorithm competes with those of its own form."""
+    found = []
+    for form in FORMS:
+        kept = np.flatnonzero(results.columns["variant"] == form)
+        if len(kept):
+            part = results.take(kept)
+            found.append(Study(form, part, short_labels(part)))
+    return found
+
+
+def page_data(
+    results: Results, gallery: Gallery, title: str, comparison: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Everything that the page shows, ready for JSON; ``comparison`` is that of a newcomer, with its rivals."""
+    parts = studies(results)
+    block = Block()
+    names = _names(parts)
+    columns = {
+        name: block.add(np.concatenate([_numbers(part, name, names[name]) for part in parts]), "u2") for name in NAMED
+    }
+    columns |= _packed(block, [_facts(part) for part in parts])
+    return {
+        "title": title,
+        "standards": _standards(results.standards),
+        "losses": [*_losses(parts, names, block), *_summarised(parts, results, block)],
+        "comparison": comparison,
+        "names": names,
+        "columns": columns,
+        "dimensions": [Domain.of(each).ndim for each in names["domain"]],
+        "sizes": [Domain.of(each).size for each in names["domain"]],
+        "algorithmOf": _owners(parts, names["algorithm"]),
+        "privacy": [_privacy(part) for part in parts],
+        "origin": results.metadata.get("origin", {}),
+        "cards": [asdict(card) for card in gallery.algorithms],
+        "datasets": [asdict(card) for card in gallery.datasets],
+        "examples": [_example(each, block) for each in gallery.examples],
+        "packed": block.text(),
+    }
+
+
+def _names(parts: list[Study]) -> dict[str, list[Any]]:
+    names: dict[str, list[Any]] = {"form": [part.form for part in parts]}
+    for name in (*TABLE, "dataset", "scale"):
+        values = {value for part in parts for value in part.results.columns[name].tolist()}
+        names[name] = sorted(values, key=_domain_order if name == "domain" else None)
+    names["algorithm"] = sorted({name for part in parts for name in part.names.tolist()}, key=str.casefold)
+    return names
+
+
+def _domain_order(domain: str) -> tuple[int, int]:
+    return Domain.of(domain).ndim, Domain.of(domain).size
+
+
+def _numbers(part: Study, name: str, names: list[Any]) -> NDArray[np.int64]:
+    own = {"form": np.array([part.form] * len(part.results), dtype=object), "algorithm": part.names}
+    place = {value: number for number, value in enumerate(names)}
+    return np.array([place[value] for value in (own.get(name, part.results.columns.get(name))).tolist()])  # type: ignore[union-attr]
+
+
+def _packed(block: Block, parts: list[dict[str, NDArray[np.float64]]], kind: str = "f4") -> dict[str, list[Any]]:
+    """Columns of all parts, one after the other, in the block."""
+    return {name: block.add(np.concatenate([each[name] for each in parts]), kind) for name in parts[0]}
+
+
+def _facts(part: Study) -> dict[str, NDArray[np.float64]]:
+    """What is known of every setting whatever the loss."""
+    columns, trials = part.results.columns, part.results.measured.trials
+    there = _there(part.results)
+    return {
+        "bias": there * columns["squared_bias"],
+        "variance": there * columns["variance"],
+        "trials": trials.astype(np.float64),
+        "seconds": columns["seconds"] / np.maximum(trials, 1),
+        "failed": columns["failed"].astype(np.float64),
+        "queries": columns["queries"].astype(np.float64),
+    }
+
+
+def _there(results: Results) -> NDArray[np.float64]:
+    """1, or NaN where a unit failed, so that no algorithm is shown by the easy half of its runs."""
+    return np.where(results.whole, 1.0, np.nan)
+
+
+def _standards(standards: Standards) -> dict[str, Any]:
+    """How the results are read, with the words of captions."""
+    tests = {measure: find_test(name) for measure, name in _tests(standards).items()}
+    return {
+        "measure": find_test(standards.test).compares,
+        "percentile": standards.percentile_words,
+        "alpha": standards.alpha,
+        "baselines": list(standards.baselines),
+        "tests": {measure: {"name": test.name, "words": test.words} for measure, test in tests.items()},
+    }
+
+
+def _tests(standards: Standards) -> dict[str, str]:
+    """The test of each measure that the page can show: that of the standards, and one for the other measure."""
+    tests = {"mean": "unpaired", "percentile": "percentile"}
+    return tests | {find_test(standards.test).compares: standards.test}
+
+
+def _losses(parts: list[Study], names: dict[str, list[Any]], block: Block) -> list[dict[str, Any]]:
+    """Every loss with errors of single trials, that of the standards first: measures, competitive sets, regret."""
+    first = parts[0].results
+    found = []
+    for label in (first.standards.loss, *first.losses):
+        read = [
+            replace(part, results=part.results.read_by(replace(part.results.standards, loss=label))) for part in parts
+        ]
+        columns = _packed(block, [_measured(part.results) for part in read])
+        columns |= _packed(block, [{"member": _members(part.results)} for part in read], "u1")
+        lines = [line for part in read for line in _regret(part, names)]
+        found.append(_loss(label) | {"columns": columns, "regret": lines})
+    return found
+
+
+def _summarised(parts: list[Study], results: Results, block: Block) -> list[dict[str, Any]]:
+    """Losses of which only means, and 95th percentiles, were kept: neither competitive sets nor regret."""
+    found = []
+    for label, prefix in SUMMARISED.items():
+        if label not in (results.standards.loss, *results.losses):
+            ends = {"mean": "mean"} | ({"percentile": "p95"} if results.standards.percentile == 95 else {})
+            numbers = [
+                {name: _there(part.results) * part.results.columns[f"{prefix}_{end}"] for name, end in ends.items()}
+                for part in parts
+            ]
+            found.append(_loss(label) | {"columns": _packed(block, numbers), "regret": None})
+    return found
+
+
+def _loss(label: str) -> dict[str, Any]:
+    per_query = PER_QUERY.get(label)
+    words = Standards(loss=label)
+    return {
+        "label": label,
+        "words": words.loss_words,
+        "error": words.error_words,
+        "perQuery": per_query and asdict(per_query),
+    }
+
+
+def _measured(results: Results) -> dict[str, NDArray[np.float64]]:
+    """Measures of every setting by the loss of the standards."""
+    measured = results.measured
+    numbers = {
+        "mean": measured.mean,
+        "percentile": measured.percentile,
+        "low": measured.percentile_low,
+        "high": measured.percentile_high,
+        "deviation": measured.deviation,
+        "error": measured.standard_error,
+    }
+    return {name: _there(results) * values for name, values in numbers.items()}
+
+
+def _members(results: Results) -> NDArray[np.float64]:
+    """Bits: 1 competitive by mean, 2 lowest mean, 4 competitive by percentile, 8 lowest percentile."""
+    bits = np.zeros(len(results), dtype=np.int64)
+    for shift, test in zip((0, 2), _tests(results.standards).values(), strict=True):
+        sets = competitive_sets(results, test)
+        rows, columns = np.nonzero(sets.members)
+        bits[sets.grid.index[rows, columns]] |= 1 << shift
+        known = np.flatnonzero(sets.best >= 0)
+        bits[sets.grid.index[known, sets.best[known]]] |= 2 << shift
+    return bits.astype(np.float64)
+
+
+def _owners(parts: list[Study], names: list[str]) -> list[str]:
+    owner = {
+        name: algorithm
+        for part in parts
+        for name, algorithm in zip(part.names.tolist(), part.results.columns["algorithm"].tolist(), strict=True)
+    }
+    return [owner[name] for name in names]
+
+
+def _regret(part: Study, names: dict[str, list[Any]]) -> list[list[Any]]:
+    """Form, table, scale (-1: all), algorithm; then regret, interval, settings and missing ones."""
+    short = dict(zip(part.results.labels.tolist(), part.names.tolist(), strict=True))
+    lines = []
+    for by in (TABLE, (*TABLE, "scale")):
+        for each in regret(part.results, by):
+            where = dict(each.where)
+            places = [names[name].index(where[name]) for name in TABLE]
+            scale = names["scale"].index(where["scale"]) if "scale" in where else -1
+            who = names["algorithm"].index(short[each.algorithm])
+            told = [None if value != value else round(value, 4) for value in (each.regret, each.low, each.high)]  # noqa: PLR0124
+            lines.append([names["form"].index(part.form), *places, scale, who, *told, each.settings, each.missing])
+    return lines
+
+
+def _privacy(part: Study) -> dict[str, list[int]]:
+    """For each algorithm: settings, those whose ledger adds up, those that revealed nothing."""
+    told: dict[str, list[int]] = {}
+    columns = part.results.columns
+    for name, accounted, private in zip(part.names.tolist(), columns["accounted"], columns["private"], strict=True):
+        numbers = told.setdefault(name, [0, 0, 0])
+        for place, true in enumerate((True, bool(accounted), bool(private))):
+            numbers[place] += true
+    return told
+
+
+def _example(example: Example, block: Block) -> dict[str, Any]:
+    return {
+        "name": example.name,
+        "about": example.about,
+        "shape": list(example.counts.shape),
+        "scale": int(example.counts.sum()),
+        "counts": block.add(example.counts, "f8"),
+        "estimates": [
+            {"algorithm": each.algorithm, "epsilon": each.epsilon, "counts": block.add(each.counts, "f4")}
+            for each in example.estimates
+        ],
+    }

@@ -1,0 +1,235 @@
+"""The paper's tables for any results: LaTeX with booktabs, Markdown, CSV, and HTML in a notebook."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from dpbench.errors import InvalidStore
+from dpbench.interpreting import Baseline, baselines, competitive_sets, error_cells, regret
+from dpbench.interpreting.errors_table import scales_of
+from dpbench.page.data import TABLE, Study, studies
+from dpbench.page.table import LATEX_PACKAGES, Cell, Table
+from dpbench.results import Results
+from dpbench.store.store import write_whole
+
+FORM_WORDS = {"published": "as the paper did", "private": "private end to end"}
+
+FLOATS = 12
+"""Tables in a row that LaTeX surely keeps in mind before it has a page for them."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Tables of some results, and the files that they were written to."""
+
+    tables: tuple[Table, ...]
+    files: tuple[Path, ...] = ()
+
+    def latex(self) -> str:
+        """All tables for LaTeX."""
+        parts = [table.latex() for table in self.tables]
+        runs = ["\n".join(parts[start : start + FLOATS]) for start in range(0, len(parts), FLOATS)]
+        return LATEX_PACKAGES + "\n" + "\n\\clearpage\n".join(runs)
+
+    def markdown(self) -> str:
+        """All tables for Markdown."""
+        return "\n".join(table.markdown() for table in self.tables)
+
+    def csv(self) -> str:
+        """All numbers, one row per cell."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["table", "caption", "row", "column", "value", "deviation", "bold"])
+        for table in self.tables:
+            for name, cells in table.rows:
+                for column, cell in zip(table.columns, cells, strict=True):
+                    if cell is not None:
+                        around = "" if cell.around is None else repr(cell.around)
+                        writer.writerow(
+                            [table.name, table.caption, name, column, repr(cell.value), around, int(cell.bold)]
+                        )
+        return text.getvalue()
+
+    def _repr_html_(self) -> str:
+        return "".join(table._repr_html_() for table in self.tables)
+
+
+def tables(results: Results, out: str | PathLike[str] | None = None) -> Tables:
+    """Every kind of table, by the standards of the results; in a folder, if given, as .tex, .md and .csv.
+
+    Errors by scale and by dataset, competitive sets by mean and by percentile, ratios to the baselines, regret.
+    """
+    found = tuple(table for study in studies(results) for make in MAKERS for table in make(study))
+    if out is None:
+        return Tables(found)
+    folder, files = Path(out), []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for kind in dict.fromkeys(table.name for table in found):
+            some = Tables(tuple(table for table in found if table.name == kind))
+            for ending, text in ((".tex", some.latex()), (".md", some.markdown()), (".csv", some.csv())):
+                path = folder / f"table-{kind}{ending}"
+                write_whole(path, text.encode())
+                files.append(path)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InvalidStore(f"cannot write to {folder}: {reason}; give a folder that can be written to") from None
+    return Tables(found, tuple(files))
+
+
+def _errors(study: Study) -> Iterable[Table]:
+    """Mean over datasets by algorithm and scale; bold where competitive on half of them."""
+    sets, everything = competitive_sets(study.results), error_cells(study.results)
+    short = _short(study)
+    for group, places in sets.grid.groups().items():
+        scales = sorted({sets.grid.places[place].scale for place in places})
+        wins = {scale: sets.counts(places[sets.grid.column("scale")[places] == scale]) for scale in scales}
+        cells = {
+            (each.algorithm, each.scale): each
+            for each in everything
+            if (each.task, each.workload, each.domain, each.epsilon, each.seed) == group and each.datasets
+        }
+        names = [label for label in sets.grid.labels if any((label, scale) in cells for scale in scales)]
+        rows = tuple(
+            (
+                short[label],
+                tuple(
+                    None
+                    if (label, scale) not in cells
+                    else Cell(
+                        cells[label, scale].mean,
+                        cells[label, scale].deviation,
+                        2 * wins[scale][label] >= cells[label, scale].datasets,
+                    )
+                    for scale in scales
+                ),
+            )
+            for label in names
+        )
+        words = f"{_error(study)} (deviation of a trial), mean over datasets; bold: competitive on at least half"
+        yield Table("errors", f"{words} ({sets.family(places)}). {_where(study, group)}", _scales(scales), rows)
+
+
+def _datasets(study: Study) -> Iterable[Table]:
+    """Every dataset by itself, a table for each scale; bold: competitive."""
+    sets, measured = competitive_sets(study.results), study.results.measured
+    short = _short(study)
+    for group, scale, places in scales_of(sets.grid):
+        used = [column for column in range(len(sets.grid.labels)) if (sets.grid.index[places, column] >= 0).any()]
+        rows = []
+        for place in places.tolist():
+            numbers = [int(sets.grid.index[place, column]) for column in used]
+            cells = tuple(
+                Cell(float(measured.mean[number]), float(measured.deviation[number]), bool(sets.members[place, column]))
+                if number >= 0 and study.results.whole[number]
+                else None
+                for number, column in zip(numbers, used, strict=True)
+            )
+            rows.append((sets.grid.places[place].dataset, cells))
+        words = f"{_error(study)} (deviation of a trial) by dataset at scale {scale:g}; bold: competitive"
+        words = f"{words} ({sets.family(places)}). {_where(study, group)}"
+        yield Table("datasets", words, tuple(short[sets.grid.labels[column]] for column in used), tuple(rows))
+
+
+def _competitive(study: Study) -> Iterable[Table]:
+    """As the paper's Table 3, among all algorithms of these results; the paper's is among those of its Figure 1."""
+    return _counted(study, "competitive", study.results.standards.test)
+
+
+def _risk(study: Study) -> Iterable[Table]:
+    """The same by the percentile of the standards."""
+    return _counted(study, "risk", "percentile")
+
+
+def _counted(study: Study, kind: str, test: str) -> Iterable[Table]:
+    sets = competitive_sets(study.results, test)
+    short = _short(study)
+    for group, places in sets.grid.groups().items():
+        at = sets.grid.column("scale")[places]
+        scales = sorted(set(at.tolist()))
+        counts = [sets.counts(places[at == scale]) for scale in scales]
+        ever = sorted(
+            (name for name in sets.grid.labels if any(each[name] for each in counts)),
+            key=lambda name: [-each[name] for each in counts],
+        )
+        rows = tuple(
+            (short[name], tuple(Cell(each[name], whole=True) if each[name] else None for each in counts))
+            for name in ever
+        )
+        by = sets.test.measure_words(study.results.standards)
+        words = f"Number of datasets on which an algorithm is competitive by {by}"
+        yield Table(kind, f"{words} ({sets.family(places)}). {_where(study, group)}", _scales(scales), rows)
+
+
+def _baselines(study: Study) -> Iterable[Table]:
+    """Error over that of each baseline, a table for each; bold: beats it."""
+    short, standards = _short(study), study.results.standards
+    found: dict[tuple[object, ...], list[Baseline]] = {}
+    for each in baselines(study.results):
+        key = (each.task, each.workload, each.domain, each.epsilon, each.seed, each.baseline)
+        found.setdefault(key, []).append(each)
+    for (*group, baseline), lines in found.items():
+        scales = sorted({each.scale for each in lines})
+        cells = {(each.algorithm, each.scale): Cell(each.ratio, bold=each.beats) for each in lines}
+        names = dict.fromkeys(each.algorithm for each in lines)
+        rows = tuple((short[name], tuple(cells.get((name, scale)) for scale in scales)) for name in names)
+        words = f"Mean {standards.error_words} over datasets, over that of {short[str(baseline)]}; bold: below 1."
+        yield Table("baselines", f"{words} {_where(study, tuple(group))}", _scales(scales), rows)
+
+
+def _regret(study: Study) -> Iterable[Table]:
+    short = _short(study)
+    found = regret(study.results, TABLE)
+    for where in dict.fromkeys(each.where for each in found):
+        lines = [each for each in found if each.where == where]
+        rows = tuple(
+            (
+                short[each.algorithm],
+                tuple(Cell(value) if np.isfinite(value) else None for value in (each.regret, each.low, each.high)),
+            )
+            for each in lines
+        )
+        group = tuple(value for _, value in where)
+        yield Table(
+            "regret",
+            f"Regret by mean {study.results.standards.error_words} with its 95 % interval over datasets. "
+            + _where(study, group),
+            ("regret", "low", "high"),
+            rows,
+        )
+
+
+MAKERS: tuple[Callable[[Study], Iterable[Table]], ...] = (
+    _errors,
+    _competitive,
+    _risk,
+    _baselines,
+    _regret,
+    _datasets,
+)
+
+
+def _short(study: Study) -> dict[str, str]:
+    return dict(zip(study.results.labels.tolist(), study.names.tolist(), strict=True))
+
+
+def _error(study: Study) -> str:
+    """What an error is, at the beginning of a caption."""
+    words = study.results.standards.error_words
+    return words[0].upper() + words[1:]
+
+
+def _where(study: Study, group: tuple[object, ...]) -> str:
+    _, workload, domain, epsilon, _ = group
+    return f"{workload} on {domain}, epsilon {epsilon:g}, {FORM_WORDS[study.form]}."
+
+
+def _scales(scales: list[int]) -> tuple[str, ...]:
+    return tuple(f"{scale:g}" for scale in scales)

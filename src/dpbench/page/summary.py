@@ -1,0 +1,52 @@
+"""A store in one look: error by algorithm and scale, the competitive ones marked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dpbench.interpreting import competitive_sets, error_cells
+from dpbench.results import Results
+
+
+@dataclass
+class SummaryTable:
+    """Errors on one workload, domain and epsilon: by algorithm and scale, averaged over datasets."""
+
+    title: str
+    datasets: list[str] = field(default_factory=list)
+    scales: list[int] = field(default_factory=list)
+    algorithms: list[str] = field(default_factory=list)
+    errors: dict[tuple[str, int], float] = field(default_factory=dict)
+    """Mean error over datasets, by algorithm and scale."""
+    wins: dict[tuple[str, int], int] = field(default_factory=dict)
+    """On how many datasets the algorithm is competitive."""
+    family: str = ""
+    """Among how many algorithms, by which test, at which level."""
+
+
+def summary_tables(results: Results) -> list[SummaryTable]:
+    """One table for each task, workload, domain and epsilon; settings with failures are left out."""
+    measured = results.take(results.whole)
+    grid, sets = measured.grid, competitive_sets(measured)
+    scales = grid.column("scale")
+    tables = {}
+    several_seeds = len({place.seed for place in grid.places}) > 1
+    for group, places in grid.groups().items():
+        _, workload, domain, epsilon, seed = group
+        tables[group] = SummaryTable(
+            title=f"{workload} on {domain}, epsilon {epsilon:g}" + (f", seed {seed}" if several_seeds else ""),
+            datasets=sorted({grid.places[place].dataset for place in places}),
+            scales=np.unique(scales[places]).tolist(),
+            family=sets.family(places),
+        )
+        for scale in tables[group].scales:
+            counts = sets.counts(places[scales[places] == scale])
+            tables[group].wins |= {(label, scale): number for label, number in counts.items()}
+    for cell in error_cells(measured):
+        table = tables[cell.task, cell.workload, cell.domain, cell.epsilon, cell.seed]
+        table.errors[cell.algorithm, cell.scale] = cell.mean
+        if cell.algorithm not in table.algorithms:
+            table.algorithms.append(cell.algorithm)
+    return list(tables.values())

@@ -1,0 +1,163 @@
+"""One table of numbers, and how it is written in LaTeX, Markdown and HTML."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a table."""
+
+    value: float
+    around: float | None = None
+    """Standard deviation of a trial, where it is told."""
+    bold: bool = False
+    whole: bool = False
+    """A count, not a measurement."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: what it is, names of columns and rows, numbers."""
+
+    name: str
+    """What kind of table: errors, competitive, risk, baselines, regret or datasets."""
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
+
+    def latex(self) -> str:
+        """A table for LaTeX; needs the packages of :data:`LATEX_PACKAGES`."""
+        head = ["", *map(_latex_heading, self.columns)]
+        body = [[latex_text(name), *(_latex_cell(cell) for cell in cells)] for name, cells in self.rows]
+        lines = [r"\begin{table}", rf"\caption{{{latex_text(self.caption)}}}", *latex_rows(head, body), r"\end{table}"]
+        return "\n".join(lines) + "\n"
+
+    def markdown(self) -> str:
+        """A table for Markdown, its caption above it."""
+        lines = [["", *self.columns], *([name, *(_plain_cell(cell) for cell in cells)] for name, cells in self.rows)]
+        bold = [
+            [False] * len(lines[0]),
+            *([False, *(bool(cell and cell.bold) for cell in cells)] for _, cells in self.rows),
+        ]
+        shown = [
+            "| "
+            + " | ".join(
+                f"**{markdown_text(text)}**" if strong else markdown_text(text)
+                for text, strong in zip(*pair, strict=True)
+            )
+            + " |"
+            for pair in zip(lines, bold, strict=True)
+        ]
+        shown.insert(1, "|---" + "|---:" * len(self.columns) + "|")
+        return "\n".join([f"**{markdown_text(self.caption)}**", "", *shown, ""])
+
+    def _repr_html_(self) -> str:
+        def line(tag: str, first: str, cells: Iterable[tuple[str, bool]]) -> str:
+            inner = "".join(
+                f"<{tag}>{f'<b>{html.escape(text)}</b>' if strong else html.escape(text)}</{tag}>"
+                for text, strong in cells
+            )
+            return f"<tr><th>{html.escape(first)}</th>{inner}</tr>"
+
+        head = line("th", "", ((name, False) for name in self.columns))
+        body = "".join(
+            line("td", name, ((_plain_cell(cell), bool(cell and cell.bold)) for cell in cells))
+            for name, cells in self.rows
+        )
+        return (
+            f"<table><caption>{html.escape(self.caption)}</caption><thead>{head}</thead><tbody>{body}</tbody></table>"
+        )
+
+
+SMALL = 0.1
+"""A ratio below this is written with a power of ten, so that two digits of it are seen."""
+
+
+def _plain_cell(cell: Cell | None) -> str:
+    if cell is None:
+        return "-"
+    if cell.whole:
+        return str(int(cell.value))
+    if cell.around is None:
+        return f"{cell.value:.2f}" if cell.value >= SMALL else f"{cell.value:.1e}"
+    return f"{cell.value:.2e}" + (f" ({cell.around:.1e})" if np.isfinite(cell.around) else "")
+
+
+def _latex_cell(cell: Cell | None) -> str:
+    """Mean and deviation with one common power of ten; bold through boldmath, which reaches digits."""
+    if cell is None:
+        return "--"
+    text = _latex_number(cell)
+    return rf"\boldmath${text}$" if cell.bold else f"${text}$"
+
+
+def _latex_number(cell: Cell) -> str:
+    if cell.whole:
+        return str(int(cell.value))
+    if not cell.value > 0 or (cell.around is None and cell.value >= SMALL):
+        return f"{cell.value:.2f}"
+    exponent = int(np.floor(np.log10(cell.value)))
+    digits = cell.value / 10.0**exponent
+    if cell.around is None:
+        return f"{digits:.1f} \\cdot 10^{{{exponent}}}"
+    around = f" \\pm {cell.around / 10.0**exponent:.2f}" if np.isfinite(cell.around) else ""
+    return f"({digits:.2f}{around}) \\cdot 10^{{{exponent}}}"
+
+
+LATEX_PACKAGES = "% needs \\usepackage{booktabs,graphicx}\n"
+_FITTING = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+
+
+def latex_rows(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
+    """Rows of LaTeX text as a tabular of booktabs, made smaller where it is wider than the page.
+
+    The braces before each row keep a name that begins with a bracket or a star from becoming an option of the line
+    before.
+    """
+    return [
+        _FITTING,
+        rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
+        r"\toprule",
+        " & ".join(head) + r" \\",
+        r"\midrule",
+        *("{}" + " & ".join(row) + r" \\" for row in body),
+        r"\bottomrule",
+        r"\end{tabular}}",
+    ]
+
+
+def _latex_heading(text: str) -> str:
+    """A name, or a scale as a power of ten."""
+    exponent = power_of_ten(float(text)) if re.fullmatch(r"[0-9.e+]+", text) else None
+    return latex_text(text) if exponent is None else f"$10^{{{exponent}}}$"
+
+
+def latex_text(text: str) -> str:
+    """Text that LaTeX prints as it is, on one line."""
+    named = {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+    }
+    plain = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    return "".join(named.get(sign, f"\\{sign}" if sign in "&%$#_{}" else sign) for sign in plain)
+
+
+def markdown_text(text: str) -> str:
+    """Text that Markdown prints as it is, also in a cell of a table."""
+    return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", " ".join(text.split()))
+
+
+def power_of_ten(number: float) -> int | None:
+    """The exponent of a number that is a power of ten from 1000 on; None for any other."""
+    exponent = round(np.log10(number)) if number > 0 else 0
+    return exponent if exponent >= 3 and number == 10**exponent else None

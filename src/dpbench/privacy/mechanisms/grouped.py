@@ -1,0 +1,50 @@
+"""Many selections for the price of one: a candidate of every group, each group about a region of its own.
+
+Proof. The scores of a group depend on the counts of its region alone, and regions are disjoint. One record is in one
+region, so it moves the scores of one group; the selections of all others have the same probabilities on both sides, and
+the loss of the whole is that of one exponential mechanism.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.privacy.mechanisms.exponential import Exponential
+
+if TYPE_CHECKING:
+    from dpbench.privacy.noise import NoiseSource
+    from dpbench.privacy.protocols import GroupedScore
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedExponential(Exponential):
+    """A candidate of every group, counted from its group's first."""
+
+    asker: GroupedScore
+
+    name = "choose each"
+
+    def public(self) -> tuple[object, ...]:
+        """Also where groups begin."""
+        return *super().public(), tuple(np.asarray(self.asker.starts, dtype=np.int64).tolist())
+
+    def starts(self, truth: Floats) -> NDArray[np.int64]:
+        """As the score says."""
+        del truth
+        return np.asarray(self.asker.starts, dtype=np.int64)
+
+    def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.int64]:
+        """Gumbel-max within every group, ``(trials, groups)``."""
+        starts = self.starts(truth)
+        sizes, candidates = np.diff(starts), truth.shape[-1]
+        best = np.repeat(np.maximum.reduceat(truth, starts[:-1], axis=-1), sizes, axis=-1)
+        perturbed = (truth - best) * level + noise.gumbel((candidates,))
+        highest = np.repeat(np.maximum.reduceat(perturbed, starts[:-1], axis=1), sizes, axis=1)
+        place = np.where(perturbed == highest, np.arange(candidates), candidates)
+        return np.asarray(np.minimum.reduceat(place, starts[:-1], axis=1) - starts[:-1])

@@ -1,0 +1,132 @@
+"""What a mechanism is: everything that anybody needs to know about one kind of private answer, in one value.
+
+The handle draws it, the ledger charges it, replay recomputes its loss, a release draws it exactly: each asks the
+mechanism, and nobody switches on its name. To write one, subclass :class:`Mechanism`; nothing is registered.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.errors import InvalidInput, Unsupported
+from dpbench.privacy.budget import exact
+
+if TYPE_CHECKING:
+    from dpbench.privacy.noise import NoiseSource
+    from dpbench.privacy.protocols import Statistic
+
+Floats = NDArray[np.float64]
+
+WHOLE = 2.0**53
+"""Up to here a float holds every whole number."""
+
+
+class Mechanism:
+    """One private question, with all that is known about it before it is asked.
+
+    ``level`` below is the one number that a mechanism derives from what it is paid: a noise scale, a standard
+    deviation, nats per unit of score. It is public.
+    """
+
+    name: ClassVar[str] = ""
+    """Name in a ledger."""
+    pure: ClassVar[bool] = True
+    """Whether it has a pure loss. One that has none (Gaussian noise) is paid in rho, under zCDP alone."""
+    rho_of_loss: ClassVar[Fraction] = Fraction(1, 2)
+    """zCDP: a mechanism of pure loss e costs this times e^2; 1/2 holds for any, 1/8 where the loss of two outcomes
+    never differs by more than e (selections)."""
+    no_exact_draw: ClassVar[str] = "it has no sampler in exact arithmetic"
+    """Why it cannot be released; empty where :meth:`draw_exactly` works."""
+
+    # --- what a mechanism says ----------------------------------------------------------------------
+
+    @property
+    def claim(self) -> Fraction:
+        """How far one record can move the truth, in the measure that the noise is scaled by."""
+        raise NotImplementedError
+
+    @property
+    def statistic(self) -> Statistic | None:
+        """What of the counts it is shown in their place; None: the counts."""
+        return None
+
+    @property
+    def label(self) -> str:
+        """Reason in a ledger where the caller gives none."""
+        return self.name
+
+    def public(self) -> tuple[object, ...]:
+        """Everything about the question that may not depend on the counts; replay insists that it does not."""
+        return (self.claim,)
+
+    def truth(self, counts: Any) -> Any:
+        """What it computes from the counts, or from the statistic that it names."""
+        raise NotImplementedError
+
+    def refusal(self, truth: Any, trials: int) -> str:
+        """Why a truth cannot be answered privately, without quoting it; empty where it can."""
+        del truth, trials
+        return ""
+
+    def level(self, loss: Fraction) -> float:
+        """The level at which it costs at most ``loss`` (of rho, where it is not pure); rounded to the private side."""
+        raise NotImplementedError
+
+    def noise_words(self, level: float) -> str:
+        """The noise in a ledger's words; empty where there is none to state."""
+        del level
+        return ""
+
+    # --- what a mechanism does ----------------------------------------------------------------------
+
+    def draw(self, truth: Any, level: float, noise: NoiseSource) -> NDArray[Any]:
+        """An outcome for every trial, ``(trials, ...)``."""
+        raise NotImplementedError
+
+    def draw_exactly(self, truth: Any, loss: Fraction, bits: Any) -> NDArray[Any]:
+        """An outcome ``(...)`` in exact arithmetic, from random bits of the operating system."""
+        del truth, loss, bits
+        raise Unsupported(f"{self.name} cannot be released: {self.no_exact_draw}")
+
+    # --- what an outcome gives away -----------------------------------------------------------------
+
+    def log_density(self, outcome: NDArray[Any], truth: Any, level: float) -> Floats:
+        """Logarithm of the density (or probability) of each trial's outcome, ``(trials,)``."""
+        raise NotImplementedError
+
+    def log_ratio(self, outcome: NDArray[Any], one: Any, other: Any, level: float) -> Floats:
+        """Log of the density of each trial's outcome under one truth over that under another, ``(trials,)``."""
+        with np.errstate(invalid="ignore"):  # what both truths forbid
+            return self.log_density(outcome, one, level) - self.log_density(outcome, other, level)
+
+    def largest_loss(self, one: Any, other: Any, level: float) -> float:
+        """The largest log-ratio between two truths over all outcomes, or a bound on it; inf where there is none."""
+        raise NotImplementedError
+
+    def divergence(self, one: Any, other: Any, level: float) -> float:
+        """What telling two truths apart costs in zCDP: the least rho that covers the pair, or a bound on it."""
+        return float(self.rho_of_loss) * self.largest_loss(one, other, level) ** 2
+
+    def rounding(self, one: Any, other: Any, level: float, outcome: NDArray[Any] | None = None) -> Floats:
+        """How much of a log-ratio (of the largest one, without an outcome) may be rounding."""
+        del one, other, level, outcome
+        return np.asarray(0.0)
+
+
+def claimed(value: object, what: str) -> Fraction:
+    """A sensitivity as an exact fraction: a float stands for itself, bit for bit, since it was rounded up."""
+    sensitivity = Fraction(value) if isinstance(value, float) and np.isfinite(value) else exact(value, what)
+    if sensitivity <= 0:
+        raise InvalidInput(f"{what} is {value!r}; it has to be greater than 0")
+    return sensitivity
+
+
+def shape_refusal(truth: Floats, shape: tuple[int, ...], trials: int) -> str:
+    """Why a truth of this shape cannot be answered."""
+    if truth.shape in (shape, (trials, *shape)):
+        return ""
+    return f"answered with shape {truth.shape}; wanted {shape} or {(trials, *shape)}"

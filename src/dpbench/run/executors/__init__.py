@@ -1,0 +1,1 @@
+"""Where units are run: in this process, in worker processes, on a dask cluster."""

@@ -1,0 +1,200 @@
+"""The default executor: one worker process for each core, replaced when it dies, hangs or eats too much."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import selectors
+import signal
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+
+from dpbench.errors import RunStopped
+from dpbench.run.executors.worker import work
+from dpbench.run.units import Unit
+from dpbench.store.schema import Row
+
+ENVIRONMENT = {
+    **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"),
+    # glibc keeps what a unit has freed for the next: giving pages back and asking again took a tenth of the time
+    "MALLOC_TRIM_THRESHOLD_": str(256 * 2**20),
+    "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
+}
+"""What workers find in their environment: a thread each, and memory that stays theirs."""
+TICK = 0.5
+"""Seconds between two looks at workers that say nothing."""
+KILLS = 2
+"""A unit that has killed so many workers is recorded as failed."""
+STILLBORN = 3
+"""So many workers that end one after the other before they are ready stop the run."""
+
+
+@dataclass
+class _Worker:
+    process: SpawnProcess
+    connection: Connection
+    waiting: deque[Unit] = field(default_factory=deque)
+    """Units of its portion that have no row yet, the one under way first."""
+    started: float = 0.0
+    """When the unit under way began: with the portion, or with the row before."""
+    ready: bool = False
+    """Whether it has asked for work."""
+    overdue: Unit | None = None
+    """The unit that it was ended for."""
+
+
+class Processes:
+    """Runs portions of units on worker processes; yields rows as they come.
+
+    A worker's pipe is read to its end before the worker is buried: what it finished counts, and what it
+    was at is known.
+    """
+
+    def __init__(self, jobs: int, *, timeout: float | None = None, memory: int | None = None) -> None:
+        self.jobs = jobs
+        self.timeout = timeout
+        self.memory = memory
+        self._context = multiprocessing.get_context("spawn")
+        self._workers: list[_Worker] = []
+        self._selector: selectors.BaseSelector = selectors.DefaultSelector()
+        self._kills: Counter[tuple[str, int]] = Counter()
+        self._stillborn = 0
+
+    def rows(self, portions: list[list[Unit]]) -> Iterator[Row | None]:
+        """Rows of all units, in the order in which they finish; None now and then while nothing comes."""
+        queue = deque(portions)
+        before = {name: os.environ.get(name) for name in ENVIRONMENT}
+        os.environ.update(ENVIRONMENT)
+        looked = time.monotonic()
+        self._selector = selectors.DefaultSelector()
+        try:
+            for _ in range(min(self.jobs, len(queue))):
+                self._start()
+            while self._workers:
+                for key, _ in self._selector.select(TICK):
+                    yield from self._hear(key.data, queue)
+                if time.monotonic() - looked >= TICK:
+                    looked = time.monotonic()
+                    self._end_overdue()
+                    # a dead worker's pipe may stay open without a word: a child of it may hold the other end
+                    for worker in [each for each in self._workers if not each.process.is_alive()]:
+                        yield from self._hear(worker, queue, ended=True)
+                    yield None
+        finally:
+            self.stop()
+            self._selector.close()
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+
+    def stop(self) -> None:
+        """End every worker at once; units under way are dropped."""
+        for worker in self._workers:
+            worker.process.kill()
+        for worker in list(self._workers):
+            self._part_with(worker)
+
+    def _start(self) -> None:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=work, args=(theirs, self.memory, os.getpid()), daemon=True)
+        process.start()
+        theirs.close()
+        worker = _Worker(process, ours)
+        self._workers.append(worker)
+        self._selector.register(ours, selectors.EVENT_READ, worker)
+
+    def _hear(self, worker: _Worker, queue: deque[list[Unit]], *, ended: bool = False) -> Iterator[Row]:
+        """Take what a worker has sent, everything if it has ended; then bury it."""
+        try:
+            while not ended or worker.connection.poll():
+                content = worker.connection.recv()
+                if isinstance(content, RunStopped):
+                    raise content
+                worker.started = time.monotonic()
+                if isinstance(content, Row):
+                    worker.waiting.popleft()
+                    yield content
+                else:
+                    worker.ready, self._stillborn = True, 0
+                if not ended:
+                    if not worker.waiting:
+                        self._feed(worker, queue)
+                    return
+        except (EOFError, OSError):
+            pass  # the other end of the pipe is closed: the worker has ended
+        yield from self._bury(worker, queue)
+
+    def _feed(self, worker: _Worker, queue: deque[list[Unit]]) -> None:
+        """Give an idle worker its next portion, or let it go where there is none."""
+        if queue:
+            worker.waiting.extend(queue.popleft())
+            worker.connection.send(list(worker.waiting))
+        else:
+            worker.process.kill()  # it has nothing left to do, and a clean end takes a while
+            self._part_with(worker)
+
+    def _part_with(self, worker: _Worker) -> int:
+        """End a worker, whatever state it is in; its exit code."""
+        self._workers.remove(worker)
+        self._selector.unregister(worker.connection)
+        worker.process.join(1)  # a worker that has closed its pipe is about to end by itself
+        worker.process.kill()
+        worker.process.join()
+        worker.connection.close()
+        return worker.process.exitcode or 0
+
+    def _end_overdue(self) -> None:
+        """Kill workers whose unit takes longer than allowed; what they still sent is heard before they are buried."""
+        if self.timeout is None:
+            return
+        now = time.monotonic()
+        for worker in self._workers:
+            if worker.waiting and worker.overdue is None and now - worker.started > self.timeout:
+                worker.overdue = worker.waiting[0]
+                worker.process.kill()
+
+    def _bury(self, worker: _Worker, queue: deque[list[Unit]]) -> Iterator[Row]:
+        """Replace a dead worker; blame the unit under way, put the rest back in front."""
+        code = self._part_with(worker)
+        self._stillborn += not worker.ready
+        if self._stillborn >= STILLBORN:
+            raise RunStopped(
+                f"{self._stillborn} workers ended before they were ready ({_how(code)}); everything stored is kept: "
+                f"look for the reason with --jobs 0, or give workers more --memory"
+            )
+        if worker.waiting:
+            culprit, *rest = worker.waiting
+            verdict = self._verdict(worker, culprit, code)
+            if verdict:
+                yield culprit.row(failure=verdict)
+            else:
+                queue.appendleft([culprit])
+            if rest:
+                queue.appendleft(rest)
+        if queue:
+            self._start()
+
+    def _verdict(self, worker: _Worker, culprit: Unit, code: int) -> str:
+        """Why the unit that a worker died of counts as failed; empty where it is tried again."""
+        if worker.overdue is not None:
+            late = worker.overdue is culprit  # otherwise it came through in time, and its successor is innocent
+            return f"took longer than {self.timeout:g} s (--timeout)" if late else ""
+        self._kills[culprit.key, culprit.first_trial] += 1
+        kills = self._kills[culprit.key, culprit.first_trial]
+        return f"ended {kills} workers ({_how(code)})" if kills >= KILLS else ""
+
+
+def _how(code: int) -> str:
+    """An exit code in words."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"signal {-code}"

@@ -1,0 +1,285 @@
+"""A plan is data: tasks, narrowed, and what they amount to in units of work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from dpbench import algorithms
+from dpbench.algorithm import Algorithm
+from dpbench.domain import Domain
+from dpbench.errors import DPBenchError, InvalidDomain, InvalidPlan
+from dpbench.loss import LossLike
+from dpbench.plugins import find, is_file_reference
+from dpbench.run import source_data
+from dpbench.run.code_hash.sources import algorithm_source, generator_source, own_files, workload_source
+from dpbench.run.source_data import SourceData
+from dpbench.run.units import Unit, build_algorithm, describe, workload_label
+from dpbench.store.schema import content_key
+from dpbench.store.transfer import FULL
+from dpbench.task.parts import AlgorithmPart
+from dpbench.task.task import Task
+from dpbench.workloads import Workload
+
+MOST_UNITS = 10**6
+MOST_CELLS = 2**26
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A combination that cannot run, with the reason."""
+
+    algorithm: str
+    dataset: str
+    domain: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An algorithm of a plan, found and built."""
+
+    part: AlgorithmPart
+    reference: str
+    algorithm: Algorithm
+    source: str
+    files: tuple[tuple[str, str], ...] = ()
+    """Files that it depends on where it is somebody's own, with a hash of each."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Tasks to run."""
+
+    name: str
+    """Name of the suite or of the file."""
+    tasks: tuple[Task, ...]
+    """The tasks, each with its data, algorithms and settings."""
+    file: str = ""
+    """The file that it was read from."""
+
+    def narrowed(self, **options: Any) -> Plan:
+        """The plan with the options of the command line applied; see :func:`narrow`."""
+        return narrow(self, **options)
+
+    def candidates(self, task: Task) -> list[Candidate]:
+        """The algorithms of a task: those named, or every one in the catalogue."""
+        named = task.algorithms or tuple(AlgorithmPart(name) for name in algorithms.names())
+        found = [candidate(part) for part in named]
+        _refuse_twins([(each.part.label, each.reference) for each in found], "algorithms", "rename one class")
+        return found
+
+    @cached_property
+    def work(self) -> tuple[list[Unit], list[Skipped]]:
+        """Every unit of work from the first trial on, and what cannot run."""
+        try:
+            return self._work()
+        except DPBenchError as error:
+            if self.file:
+                error.args = (f"{self.file}: {error}",)
+            raise
+
+    def _work(self) -> tuple[list[Unit], list[Skipped]]:
+        units: list[Unit] = []
+        skipped: list[Skipped] = []
+        for task in self.tasks:
+            candidates = self.candidates(task)
+            data = [source_data.find(name) for name in task.datasets]
+            _refuse_twins([(each.name, each.path) for each in data], "datasets", "rename one file")
+            _refuse_too_many(task, len(candidates))
+            if task.loss.label in FULL:
+                raise InvalidPlan(f"the loss {task.loss.label} has the name of a column of exports; rename it")
+            for each, domain in product(data, task.generator.domains):
+                reason = _misfit(task, each, domain)
+                for chosen in candidates:
+                    why = reason or _unsupported(chosen.algorithm, domain)
+                    if why:
+                        skipped.append(Skipped(chosen.part.label, each.name, str(domain), why))
+                    else:
+                        units += _units(task, each, domain, chosen)
+        return units, skipped
+
+    def preparations(self) -> Iterator[tuple[Candidate, Domain, Workload]]:
+        """What depends on workload and domain alone: our algorithms with every workload that they can run on.
+
+        Somebody's own algorithm does this in a worker, where nothing that it does can end the run.
+        """
+        for task in self.tasks:
+            ours = [each for each in self.candidates(task) if not is_file_reference(each.reference)]
+            for domain in task.generator.domains:
+                for workload in task.build_workloads(domain):
+                    for each in ours:
+                        if not _unsupported(each.algorithm, domain):
+                            yield each, domain, workload
+
+
+def candidate(part: AlgorithmPart) -> Candidate:
+    """An algorithm found and built, under the name that it gives itself."""
+    kind = find(part.name)
+    reference = kind.name
+    if is_file_reference(part.name):
+        path, _, class_name = part.name.rpartition(":")
+        reference = f"{Path(path).resolve()}:{class_name}"
+        if not kind.name.strip() or not kind.name.isprintable():
+            raise InvalidPlan(f"{part.name} has the name {kind.name!r}; give the class a name, as in name = 'Mine'")
+        if kind.name.casefold() in {name.casefold() for name in algorithms.names()}:
+            raise InvalidPlan(f"{part.name} is named {kind.name}, as one in the catalogue is; give the class another")
+    named = replace(part, name=kind.name)
+    try:
+        algorithm = build_algorithm(part.name, named)
+        source, files = algorithm_source(kind, algorithm.files), own_files(kind, algorithm.files)
+        return Candidate(named, reference, algorithm, source, files)
+    except DPBenchError:
+        raise
+    except Exception as error:
+        raise InvalidPlan(
+            f"{part.name} cannot be made: {describe(error)}; correct its parameters or its code"
+        ) from None
+
+
+def _refuse_twins(named: list[tuple[str, str]], what: str, advice: str) -> None:
+    """Two things of one name would be one thing in a store."""
+    seen: dict[str, str] = {}
+    for name, place in named:
+        if name in seen:
+            raise InvalidPlan(f"two {what} of the plan are named {name} ({seen[name]}, {place}); {advice}")
+        seen[name] = place
+
+
+def _refuse_too_many(task: Task, candidates: int) -> None:
+    generator = task.generator
+    axes = (task.datasets, generator.domains, task.workloads, generator.scales, generator.epsilons)
+    number = candidates * generator.samples * prod(len(axis) for axis in axes)
+    if number > MOST_UNITS:
+        raise InvalidPlan(
+            f"the task {task.name} has {number} units and a plan can have {MOST_UNITS}; "
+            f"ask for fewer samples, or split it into several plans"
+        )
+
+
+def _misfit(task: Task, data: SourceData, domain: Domain) -> str:
+    """Why a dataset cannot be put on a domain; empty where it can. A dataset that is not here is an error."""
+    if data.ndim != task.dimensions:
+        return f"{data.name} has {data.ndim} axes and the task {task.name} has {task.dimensions}"
+    if domain.size > MOST_CELLS:
+        return f"domain {domain} has {domain.size} cells and at most {MOST_CELLS} fit into memory"
+    try:
+        data.finest(domain).group_sizes(domain)
+    except InvalidDomain as error:
+        return str(error)
+    return ""
+
+
+def _unsupported(algorithm: Algorithm, domain: Domain) -> str:
+    if algorithm.supports(domain):
+        return ""
+    wanted = " or ".join(f"{axes}-D" for axes in algorithm.dimensions or ())
+    return f"{algorithm.name} runs on {wanted} domains; {domain} has {domain.ndim} axes"
+
+
+def _units(task: Task, data: SourceData, domain: Domain, candidate: Candidate) -> Iterator[Unit]:
+    part, generator = replace(candidate.part, side_information=None), task.generator
+    declared = bool(candidate.algorithm.side_information)
+    source = candidate.part.side_information or (
+        "public" if part.variant == "published" else task.repair.side_information
+    )
+    side_information = source if declared else ""
+    share = task.repair.rho_total if side_information == "estimated" else 0.05
+    for workload in task.workloads:
+        built = workload.build(domain)
+        asked = built.key, workload_source(type(built), type(candidate.algorithm))  # type: ignore[arg-type]  # classes hash
+        for scale in generator.scales:
+            for epsilon in generator.epsilons:
+                for sample in range(generator.samples):
+                    setting = (task.name, data.name, domain, workload_label(workload), scale, epsilon)
+                    sources = (*asked, candidate.source, data.source, generator_source())
+                    made = (part.label, side_information, share, sample, generator.seed)
+                    yield Unit(
+                        task=task.name,
+                        data=data,
+                        domain=str(domain),
+                        workload=workload,
+                        scale=scale,
+                        epsilon=epsilon,
+                        algorithm=part,
+                        reference=candidate.reference,
+                        side_information=side_information,
+                        rho_total=share,
+                        sample=sample,
+                        seed=generator.seed,
+                        first_trial=0,
+                        trials=task.measuring.trials,
+                        key=content_key(*setting, *sources, *made),
+                        algorithm_source=candidate.source,
+                        generator_source=generator_source(),
+                        loss=task.loss,
+                        files=candidate.files,
+                    )
+
+
+def narrow(
+    plan: Plan,
+    *,
+    algorithm: Sequence[str] = (),
+    added: Sequence[str] = (),
+    dataset: Sequence[str] = (),
+    domain: Sequence[str] = (),
+    scale: Sequence[object] = (),
+    epsilon: Sequence[object] = (),
+    samples: int | None = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    loss: LossLike | None = None,
+    variant: str | None = None,
+    side_information: str | None = None,
+) -> Plan:
+    """Restrict or replace parts of every task of a plan.
+
+    Names of algorithms and datasets, and numbers, replace the plan's own; a dataset or a domain goes to the tasks of
+    its number of axes, and a task that is left without either is dropped.
+    """
+    domains = [Domain.of(written) for written in domain]
+    found = [(name, source_data.find(name)) for name in dataset]
+    tasks = []
+    for task in plan.tasks:
+        changes: dict[str, Any] = {}
+        if domains:
+            changes["domains"] = [each for each in domains if each.ndim == task.dimensions]
+        if found:
+            changes["datasets"] = [name for name, data in found if data.ndim == task.dimensions]
+        if any(not chosen for chosen in changes.values()):
+            continue
+        changes.update({key: list(value) for key, value in (("scales", scale), ("epsilons", epsilon)) if value})
+        single = {"samples": samples, "trials": trials, "seed": seed, "side_information": side_information}
+        changes.update({key: value for key, value in {**single, "loss": loss}.items() if value is not None})
+        changes["algorithms"] = _chosen(task, algorithm, added, variant, side_information)
+        tasks.append(task.replace(**changes))
+    if not tasks:
+        raise InvalidPlan("nothing is left of the plan: no task has both a dataset and a domain; widen the options")
+    return replace(plan, tasks=tuple(tasks))
+
+
+def _chosen(
+    task: Task, algorithm: Sequence[str], added: Sequence[str], variant: str | None, side_information: str | None
+) -> list[AlgorithmPart]:
+    """The algorithms of a task after narrowing and adding, in the wanted form."""
+    own = {_known_as(part.name): part for part in task.algorithms}
+    listed = [own.get(_known_as(name), AlgorithmPart(name)) for name in algorithm]
+    parts = listed or list(task.algorithms) or [AlgorithmPart(name) for name in algorithms.names()]
+    present = {_known_as(part.name) for part in parts}
+    parts += [AlgorithmPart(name) for name in added if _known_as(name) not in present]
+    if variant is not None:
+        parts = [replace(part, variant=variant) for part in parts]
+    if side_information is not None:
+        parts = [replace(part, side_information=side_information) for part in parts]
+    return list(dict.fromkeys(parts))
+
+
+def _known_as(name: str) -> str:
+    """The catalogue's spelling of a name; a class in a file by its path."""
+    return str(Path(name).resolve()) if is_file_reference(name) else find(name).name

@@ -1,0 +1,5 @@
+"""The audit under the name that authors of algorithms call it by: ``dpbench.testing.check_algorithm(algorithm)``."""
+
+from dpbench.audit import AuditReport, Layer, audit, audit_function, check_algorithm
+
+__all__ = ["AuditReport", "Layer", "audit", "audit_function", "check_algorithm"]

@@ -1,0 +1,72 @@
+"""The statistics of the black box, checked where the truth is known."""
+
+import numpy as np
+import pytest
+
+from dpbench import algorithms
+from dpbench.audit.black_box import PURE, neighbours_on, probe
+from dpbench.audit.events import Event, _lower, _upper, choose_event
+from dpbench.audit.events import test_event as count_event
+from dpbench.audit.features import features
+from dpbench.audit.layers import runs_of
+from dpbench.audit.subject import Subject, workload_for
+from dpbench.domain import Domain
+
+
+@pytest.mark.parametrize(("happened", "runs"), [(0, 50), (1, 50), (20, 50), (50, 50)])
+def test_clopper_pearson_bounds_cover(happened, runs):
+    """At the bound itself the count is as improbable as asked for."""
+    from scipy.special import bdtr
+
+    low, high = _lower(happened, runs, 0.01), _upper(happened, runs, 0.01)
+    if happened > 0:
+        assert 1 - bdtr(happened - 1, runs, low) == pytest.approx(0.01)
+    if happened < runs:
+        assert bdtr(happened, runs, high) == pytest.approx(0.01)
+    assert low <= happened / runs <= high
+
+
+def test_the_best_event_of_a_shift_is_chosen():
+    """Between two Laplace variables one apart the ratio is largest beyond both."""
+    rng = np.random.default_rng(0)
+    near, far = rng.laplace(size=(20_000, 1)), 1 + rng.laplace(size=(20_000, 1))
+    event = choose_event("cells", near, far)
+    assert event.relation == "below"
+    assert event.value < 0.2
+
+
+def test_a_loss_within_reach_is_refuted_and_a_smaller_one_is_not():
+    """The power that is stated is the power there is."""
+    rng = np.random.default_rng(1)
+    event = Event("f", 0, "at", 1.0)
+
+    def counted(probability):
+        return {"f": (rng.random((50_000, 1)) < probability).astype(float)}
+
+    reach = count_event(event, counted(0.1), counted(0.1), 1.0, 1e-5).within_reach
+    refuted = [count_event(event, counted(0.1 * np.exp(reach)), counted(0.1), 1.0, 1e-5).refuted for _ in range(40)]
+    assert sum(each > 1.0 for each in refuted) >= 34  # 38 expected of 40; fewer than 34 has probability 1e-3 or so
+    assert count_event(event, counted(0.1 * np.e), counted(0.1), 1.0, 1e-5).refuted < 1.0
+
+
+def test_low_order_bits_are_left_aside():
+    """Features are rounded, so that an exact difference of 1 and one off by rounding are the same."""
+    outputs = np.array([[0.1 + 0.2, 0.0], [0.3, 0.0]])
+    found = features(outputs, np.zeros(2, dtype=int), np.array([1, 0]))
+    assert all((numbers[0] == numbers[1]).all() for numbers in found.values())
+
+
+@pytest.mark.parametrize("written", ["4", "2x2", "12x3"])
+def test_the_two_inputs_are_neighbours(written):
+    """One record in one cell."""
+    fewer, more = neighbours_on(Domain.of(written))
+    assert np.abs(more - fewer).sum() == 1
+
+
+def test_identity_shows_most_of_its_epsilon_and_no_more():
+    """The Laplace mechanism is tight, so a good test comes close to epsilon; this one has 10,000 runs a side."""
+    findings = list(probe(runs_of(Subject(algorithms.get("Identity"))), [workload_for(Domain.of("4"))], 10_000, 0))
+    assert [finding.setting.epsilon for finding in findings] == [epsilon for epsilon, _ in PURE]
+    assert not any(finding.refuted for finding in findings)
+    assert findings[0].strongest.refuted > 0.75
+    assert findings[0].within_reach < 1.5

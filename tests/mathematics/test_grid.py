@@ -1,0 +1,158 @@
+"""Grids and boxes of cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dpbench.domain import Domain
+from dpbench.errors import InvalidInput
+from dpbench.mathematics.grid import BoxCounts, GridCounts, SummedAreas, box_tree, nearly_equal, steps
+from dpbench.mathematics.kernels.boxes import cut_boxes, quarter
+from dpbench.mathematics.kernels.grid import cut_into_squares
+from reference.grid import block_average, labels_of, square_labels
+
+SHAPES = [(1,), (13,), (1, 1), (5, 12), (1, 7), (4, 6, 3), (2, 1, 3, 2)]
+
+
+def counts_on(shape):
+    return np.random.default_rng(len(shape)).integers(0, 2**40, size=shape)
+
+
+def random_boxes(shape, rng, cuts=6):
+    """Boxes that tile a domain, by random cuts."""
+    boxes = [((0,) * len(shape), shape)]
+    for _ in range(cuts):
+        low, high = boxes.pop(int(rng.integers(len(boxes))))
+        axis = int(rng.integers(len(shape)))
+        if high[axis] - low[axis] < 2:
+            boxes.append((low, high))
+            continue
+        cut = int(rng.integers(low[axis] + 1, high[axis]))
+        boxes.append((low, (*high[:axis], cut, *high[axis + 1 :])))
+        boxes.append(((*low[:axis], cut, *low[axis + 1 :]), high))
+    lower, upper = zip(*boxes, strict=True)
+    return np.array(lower), np.array(upper)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_grid_counts_and_spreads(shape):
+    """Every cell of the grid by itself, exactly; spread evenly over its cells, for many trials at once."""
+    x = counts_on(shape)
+    for step in (1, 2, 5, 100):
+        grid = GridCounts(Domain(shape), tuple(steps(side, step) for side in shape))
+        labels = square_labels(shape, step)
+        answer = grid.answer(SummedAreas().of(x))
+        assert answer.shape == grid.shape == tuple(-(-side // step) for side in shape)
+        assert [*answer.reshape(-1)] == [x[labels == part].sum() for part in range(labels.max() + 1)]
+        np.testing.assert_array_equal(grid.sizes.reshape(-1), np.bincount(labels.reshape(-1)))
+        np.testing.assert_allclose(grid.spread(np.stack([answer, 2 * answer]))[1], 2 * block_average(x, labels))
+        np.testing.assert_array_equal(labels_of(shape, *grid.boxes), labels)
+
+
+def test_cuts():
+    """Every so many cells, or nearly equal parts."""
+    assert [*steps(7, 3)] == [0, 3, 6, 7]
+    assert [*steps(6, 3)] == [0, 3, 6]
+    assert [*steps(2, 9)] == [0, 2]
+    assert [*nearly_equal(7, 3)] == [0, 2, 4, 7]
+    assert [*nearly_equal(3, 3)] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("cuts", [([0, 2], [0, 3, 3]), ([0, 1], [0, 3]), ([1, 2], [0, 3]), ([0, 2, 1, 2], [0, 3])])
+def test_a_grid_that_does_not_tile_its_domain_is_refused(cuts):
+    """Its claim of sensitivity 1 rests on that."""
+    with pytest.raises(InvalidInput, match="ascend from 0 to each side"):
+        GridCounts(Domain((2, 3)), tuple(map(np.array, cuts)))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_boxes_count_and_spread(shape):
+    """Each box by itself, exactly; spread evenly over its cells."""
+    rng, x = np.random.default_rng(0), counts_on(shape)
+    for _ in range(5):
+        lower, upper = random_boxes(shape, rng)
+        boxes, labels = BoxCounts(Domain(shape), lower, upper), labels_of(shape, lower, upper)
+        np.testing.assert_array_equal(boxes.labels, labels.reshape(-1))
+        answer = boxes.answer(SummedAreas().of(x))
+        assert [*answer] == [x[labels == box].sum() for box in range(len(lower))]
+        np.testing.assert_array_equal(boxes.sizes, np.bincount(labels.reshape(-1)))
+        np.testing.assert_allclose(boxes.spread(answer), block_average(x, labels))
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper"),
+    [
+        ([[0, 0], [1, 2]], [[2, 3], [3, 4]]),
+        ([[0, 0]], [[3, 5]]),
+        ([[-1, 0]], [[3, 4]]),
+        ([[1, 1]], [[1, 2]]),
+    ],
+    ids=["overlap", "outside", "negative", "empty"],
+)
+def test_boxes_that_are_not_disjoint_boxes_of_cells_are_refused(lower, upper):
+    """Their claim of sensitivity 1 rests on that."""
+    with pytest.raises(InvalidInput, match="boxes of 3x4 overlap, are empty or lie outside"):
+        BoxCounts(Domain((3, 4)), np.array(lower), np.array(upper))
+
+
+def test_boxes_need_not_tile_the_domain():
+    """Cells in none have the label -1."""
+    boxes = BoxCounts(Domain((2, 3)), np.array([[0, 1]]), np.array([[2, 2]]))
+    np.testing.assert_array_equal(boxes.labels, [-1, 0, -1, -1, 0, -1])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_cutting_in_two(shape):
+    """Where the cut is inside a box; the parts of all tile the domain, side by side."""
+    rng = np.random.default_rng(1)
+    lower, upper = random_boxes(shape, rng)
+    for axis in range(len(shape)):
+        cut = rng.integers(0, shape[axis] + 1, size=len(lower))
+        low, high, parts = cut_boxes(lower, upper, axis, cut)
+        labels_of(shape, low, high)
+        inside = (lower[:, axis] < cut) & (cut < upper[:, axis])
+        np.testing.assert_array_equal(parts, 1 + inside)
+        owner = np.repeat(np.arange(len(lower)), parts)
+        assert (low >= lower[owner]).all()
+        assert (high <= upper[owner]).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_cutting_into_squares(shape):
+    """Every so many cells from each box's corner, row by row."""
+    rng = np.random.default_rng(2)
+    lower, upper = random_boxes(shape, rng)
+    side = rng.integers(1, 6, size=len(lower))
+    low, high, many = cut_into_squares(lower, upper, side)
+    wanted = []
+    for a, b, step in zip(lower, upper, side, strict=True):
+        starts = np.meshgrid(*(np.arange(x, y, step) for x, y in zip(a, b, strict=True)), indexing="ij")
+        wanted.append(np.stack(starts, axis=-1).reshape(-1, len(shape)))
+    np.testing.assert_array_equal(low, np.concatenate(wanted))
+    np.testing.assert_array_equal(many, [len(part) for part in wanted])
+    owner = np.repeat(np.arange(len(lower)), many)
+    np.testing.assert_array_equal(high, np.minimum(low + side[owner][:, None], upper[owner]))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_quarters(first):
+    """The middle of both axes, larger parts first, a side of one cell whole, a single cell not at all."""
+    lower, upper = np.array([[0, 0], [5, 0], [5, 3], [6, 3]]), np.array([[5, 3], [6, 3], [6, 4], [8, 4]])
+    low, high, fanout = quarter(lower, upper, first)
+    np.testing.assert_array_equal(fanout, [4, 2, 0, 2])
+    sizes = np.prod(high - low, axis=1)
+    np.testing.assert_array_equal(sizes, [6, 3, 4, 2, 2, 1, 1, 1] if first == 0 else [6, 4, 3, 2, 2, 1, 1, 1])
+
+
+def test_a_tree_of_boxes():
+    """Nodes are intervals of a line that holds every cell once, and paths add up to 1."""
+    whole = (np.array([[0, 0]]), np.array([[2, 3]]), np.array([2]))
+    halves = (np.array([[0, 0], [0, 1]]), np.array([[2, 1], [2, 3]]), np.array([2, 0]))
+    cells = (np.array([[0, 0], [1, 0]]), np.array([[1, 1], [2, 1]]), np.array([0, 0]))
+    tree = box_tree(Domain((2, 3)), [whole, halves, cells], np.array([0.2, 0.3, 0.5]))
+    np.testing.assert_array_equal(tree.order, [0, 3, 1, 2, 4, 5])
+    np.testing.assert_array_equal(tree.start, [0, 0, 2, 0, 1])
+    np.testing.assert_array_equal(tree.stop, [6, 2, 6, 1, 2])
+    np.testing.assert_array_equal(tree.first_child, [1, 3, 5, 5, 5, 5])
+    np.testing.assert_allclose(tree.weight, [0.2, 0.3, 0.8, 0.5, 0.5])

@@ -1,0 +1,28 @@
+"""The audit on the cards of the catalogue."""
+
+import pytest
+
+from dpbench import algorithms
+from dpbench.gallery import audited
+from dpbench.gallery.algorithm_cards import algorithm_cards
+from dpbench.paper.changed import change_of
+
+
+def test_every_algorithm_of_the_catalogue_was_audited_as_it_is():
+    """But for what is listed as changed; ``python -m benchmarks.audit --cards`` renews the file."""
+    silent = [name for name, kind in algorithms.catalogue().items() if not audited.kept_words(kind)]
+    assert [name for name in silent if not change_of(name, "private", "draws", "code")] == []
+
+
+def test_a_card_tells_the_kept_audit_only_of_the_code_that_was_audited(monkeypatch):
+    """With other code the card is silent rather than wrong."""
+    known = [card for card in algorithm_cards() if not change_of(card.name, "private", "draws", "code")]
+    assert all(card.audit.startswith("passed: ") for card in known)
+    monkeypatch.setattr(audited, "algorithm_source", lambda kind, files: "another")
+    assert {card.audit for card in algorithm_cards()} == {""}
+
+
+@pytest.mark.parametrize("name", ["Identity", "UGrid"])
+def test_the_kept_words_are_those_of_an_audit(name):
+    """Run again, the audit says the same."""
+    assert audited.audit_words(algorithms.get(name)) == audited.kept_words(algorithms.catalogue()[name])

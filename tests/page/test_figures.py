@@ -1,0 +1,68 @@
+"""Figures for print; skipped where matplotlib is not installed."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from dpbench.errors import InvalidInput
+from dpbench.page.print_figures import Overlay, figures
+from dpbench.results import Results
+from dpbench.standards import Standards
+from page.study import results
+
+matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra: figures)")
+
+
+def test_every_figure_is_written_in_three_formats(tmp_path):
+    """Figures 1 and 2 for both numbers of axes, and 2c; each file is what its ending says."""
+    written = figures(results(domains=("256", "32x32", "64x64"), variants=("private",)), tmp_path)
+    stems = {f"figure{name}" for name in ("1a", "1b", "2a", "2b", "2c")}
+    assert {path.name for path in written} == {f"{stem}.{end}" for stem in stems for end in ("pdf", "svg", "png")}
+    for path in written:
+        head = path.read_bytes()[:8]
+        assert {"pdf": head.startswith(b"%PDF"), "png": head == b"\x89PNG\r\n\x1a\n"}.get(path.suffix[1:], True)
+    ElementTree.parse(tmp_path / "figure1a.svg")  # noqa: S314
+
+
+def test_the_same_results_give_the_same_figure(tmp_path):
+    """No date and no chance in the files; two forms have figures of their own."""
+    study = results(domains=("256",))
+    for place in ("one", "two"):
+        figures(study, tmp_path / place, formats=("svg",))
+    names = {f"figure{name}-{form}.svg" for name in ("1a", "2a") for form in ("published", "private")}
+    assert {path.name for path in (tmp_path / "one").iterdir()} == names
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+
+
+def test_axes_name_the_loss_and_lines_are_the_baselines(tmp_path):
+    """By the standards of the results; figure 2b has the baselines among its names."""
+    names = ("Identity", "Hb", "DAWA", "Uniform")
+    study = results(algorithms=names, datasets=("bimodal",), domains=("32x32", "64x64"), variants=("private",))
+    other = Results(study.columns, study.errors, standards=Standards(loss="Linf", baselines=("DAWA",), alpha=0.9))
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        for place, each in (("plain", study), ("other", other)):
+            figures(each, tmp_path / place, formats=("svg",))
+    for name in ("1b", "2b", "2c"):
+        texts = [(tmp_path / place / f"figure{name}.svg").read_text() for place in ("plain", "other")]
+        assert "mean scaled L2 error" in texts[0]
+        assert "mean scaled L-infinity error" in texts[1]
+        assert "L2 error" not in texts[1]
+    shown = [(tmp_path / place / "figure2b.svg").read_text() for place in ("plain", "other")]
+    assert [">Uniform<" in each for each in shown] == [True, False]
+    assert [">DAWA<" in each for each in shown] == [False, True]
+
+
+def test_values_of_the_authors_are_read(tmp_path):
+    """By figure, algorithm, scale and dataset; log10 becomes the error."""
+    file = tmp_path / "authors.csv"
+    file.write_text("figure,dim,scale,algorithm,log10_mean_error\n1a,1,1000.0,Hb,-2\n")
+    assert Overlay.read([file]).at("1a", "Hb", 1000) == pytest.approx(0.01)
+
+
+def test_a_file_of_other_columns_is_refused_in_one_line(tmp_path):
+    """What is wanted is said."""
+    file = tmp_path / "other.csv"
+    file.write_text("a,b\n1,2\n")
+    with pytest.raises(InvalidInput, match="give CSV with columns figure, scale, algorithm, log10_mean_error"):
+        Overlay.read([file])
