@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from dpbench.run.execution import Outcome, execute
+from dpbench.run.execution import RunSummary, execute
 from dpbench.run.executors.processes import Processes
 from dpbench.run.plan import Plan
 from dpbench.run.units import Unit
@@ -64,7 +64,7 @@ def _busy() -> float:
     return sum(int(ticks[place]) for place in (0, 1, 2, 5, 6, 7)) / os.sysconf("SC_CLK_TCK")
 
 
-def run(plan: Plan, jobs: int, *, looking: bool = False) -> tuple[Outcome, Watched]:
+def run(plan: Plan, jobs: int, *, looking: bool = False) -> tuple[RunSummary, Watched]:
     """Run a plan into a new store."""
     executor = Watched(jobs, looking=looking)
     machine, ours = _busy(), sum(os.times()[:4])

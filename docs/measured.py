@@ -10,6 +10,7 @@ from dpbench.paper import Study
 from dpbench.paper.page import price_tables
 from dpbench.paper.reported import DOMAINS
 from dpbench.paper.study import Part
+from dpbench.results.markup import markdown_rows
 
 
 def places(study: Study) -> Mapping[str, str]:
@@ -45,9 +46,10 @@ def _regret(study: Study) -> str:
         lines += [
             f"Private forms on {domain}",
             "",
-            "| algorithm | regret | interval of 95 % | settings |",
-            "|---|---|---|---|",
-            *(f"| {e.algorithm} | {e.regret:.2f} | {e.low:.2f} to {e.high:.2f} | {e.settings} |" for e in found),
+            *markdown_rows(
+                ["algorithm", "regret", "interval of 95 %", "settings"],
+                ([e.algorithm, f"{e.regret:.2f}", f"{e.low:.2f} to {e.high:.2f}", str(e.settings)] for e in found),
+            ),
             "",
         ]
     return "\n".join(lines)
@@ -59,11 +61,8 @@ def _price(study: Study) -> str:
 
 
 def _by_scale(names: list[str], scales: list[int], cells: Mapping[tuple[str, int], str]) -> list[str]:
-    return [
-        "| algorithm | " + " | ".join(f"{scale:.0e}".replace("e+0", "e") for scale in scales) + " |",
-        "|---" * (len(scales) + 1) + "|",
-        *(f"| {name} | " + " | ".join(cells.get((name, scale), "-") for scale in scales) + " |" for name in names),
-    ]
+    body = ([name, *(cells.get((name, scale), "-") for scale in scales)] for name in names)
+    return markdown_rows(["algorithm", *(f"{scale:.0e}".replace("e+0", "e") for scale in scales)], body)
 
 
 PLACES: dict[str, Callable[[Study], str]] = {"competitive": _competitive, "regret": _regret, "price": _price}

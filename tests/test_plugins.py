@@ -9,7 +9,8 @@ from chaos.small import canonical, plan_file, study
 from dpbench.cli import main
 from dpbench.errors import InvalidInput, UnknownName
 from dpbench.plugins import load_class, load_class_or_function
-from dpbench.run.execution import Serial, agenda, execute
+from dpbench.run.execution import agenda, execute
+from dpbench.run.executors.serial import Serial
 from dpbench.store import Store
 
 MINE = '''\

@@ -11,7 +11,8 @@ import pytest
 
 from chaos.small import canonical, study
 from dpbench.errors import InvalidInput, RunStopped
-from dpbench.run.execution import Serial, agenda, execute
+from dpbench.run.execution import agenda, execute
+from dpbench.run.executors.serial import Serial
 from dpbench.store import Store
 
 pytest.importorskip("distributed", reason="the extra 'cluster' is not installed")

@@ -10,7 +10,7 @@ import pytest
 
 from chaos.small import canonical, plan_file
 from dpbench.cli import main
-from dpbench.cli.progress import RunProgress, duration
+from dpbench.progress import RunProgress, duration
 from dpbench.store import Store
 
 SLEEPER = '''
@@ -253,7 +253,7 @@ def test_progress_without_a_terminal_is_plain_lines(capsys, monkeypatch):
     """A line now and then with counts, rate, what is left and when it ends; none when quiet."""
     from store.rows import make
 
-    monkeypatch.setattr("dpbench.cli.progress.EVERY", 0.0)
+    monkeypatch.setattr("dpbench.progress.EVERY", 0.0)
     with RunProgress(3, quiet=False) as progress:
         progress(make())
         progress(make(failure="it broke"))

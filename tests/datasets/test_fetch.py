@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from dpbench import datasets
-from dpbench.datasets import catalogue, progress
+from dpbench.datasets import catalogue
 from dpbench.errors import CorruptData, DatasetUnavailable, InvalidInput
+from dpbench.progress import FetchProgress
 
 
 def leftovers(folder):
@@ -212,7 +213,7 @@ def test_interrupt_leaves_nothing(server, monkeypatch, tmp_path, first):
         raise KeyboardInterrupt
 
     server.offer(first)
-    monkeypatch.setattr(progress.Silent, "tick", interrupt)
+    monkeypatch.setattr(FetchProgress, "tick", interrupt)
     with pytest.raises(KeyboardInterrupt):
         datasets.pull([first.dataset], server.address, tmp_path, progress=False)
     ((share, suffixes),) = seen

@@ -10,7 +10,7 @@ import pytest
 from dpbench.interpreting import competitive_sets, error_cells, in_records, regret
 from dpbench.page import page
 from dpbench.page.comparison import for_page
-from dpbench.page.data import studies
+from dpbench.page.data import by_form
 from dpbench.paper.comparison import against
 from dpbench.results import Results
 from dpbench.standards import Standards
@@ -72,7 +72,7 @@ def test_it_opens_without_an_error_and_without_a_request(browser, shown):
 def test_filters_change_what_they_should(browser, shown):
     """Errors by scale are the library's for the chosen form, dimension, domain, measure and loss."""
     browser.open(shown[0])
-    published, private = studies(shown[1])
+    published, private = by_form(shown[1])
     for choices, part, domain, measure, factor in (
         ({}, published, "1024", "mean", 1),
         ({"domain": "256"}, published, "256", "mean", 1),
@@ -107,7 +107,7 @@ def otherwise(shown, tmp_path_factory):
 def test_it_opens_on_the_standards_of_the_results(browser, otherwise):
     """Loss, percentile, baselines, test and level are those of the results, in numbers and in words."""
     browser.open(otherwise[0], "#domain=256")
-    published = studies(otherwise[1])[0]
+    published = by_form(otherwise[1])[0]
     sets = competitive_sets(published.results)
     short = dict(zip(published.results.labels, published.names, strict=True))
     domains, scales = sets.grid.column("domain"), sets.grid.column("scale")
@@ -137,7 +137,7 @@ def test_it_opens_on_the_standards_of_the_results(browser, otherwise):
 def test_another_loss_can_be_chosen(browser, otherwise):
     """One with errors of single trials has everything; of one that is only summarised there is no competitive set."""
     browser.open(otherwise[0], "#domain=256&loss=L2")
-    published = studies(otherwise[1].read_by(replace(otherwise[1].standards, loss="L2")))[0]
+    published = by_form(otherwise[1].read_by(replace(otherwise[1].standards, loss="L2")))[0]
     short = dict(zip(published.results.labels, published.names, strict=True))
     told = {line[0]: float(line[1]) for line in table(browser, "regret")[1:]}
     part = published.results.where(domain="256")
@@ -182,7 +182,7 @@ def test_the_address_brings_the_view_back(browser, shown):
 def test_competitive_counts_are_the_librarys(browser, shown):
     """The paper's Table 3 on the page."""
     browser.open(shown[0], "#domain=256")
-    (published, _) = studies(shown[1])
+    (published, _) = by_form(shown[1])
     sets = competitive_sets(published.results)
     short = dict(zip(published.results.labels, published.names, strict=True))
     domains, scales = sets.grid.column("domain"), sets.grid.column("scale")
@@ -194,7 +194,7 @@ def test_competitive_counts_are_the_librarys(browser, shown):
 def test_errors_in_people_are_the_librarys(browser, shown):
     """Records and percent of a typical query, in a mean and in a bad run."""
     browser.open(shown[0], "#domain=256")
-    (published, _) = studies(shown[1])
+    (published, _) = by_form(shown[1])
     short = dict(zip(published.results.labels, published.names, strict=True))
     expected = {
         (short[each.algorithm], each.scale): [each.records, each.percent, each.bad_records, each.bad_percent]

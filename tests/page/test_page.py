@@ -13,7 +13,7 @@ import pytest
 from dpbench.errors import InvalidInput
 from dpbench.interpreting import competitive_sets, regret
 from dpbench.page.cards import Gallery
-from dpbench.page.data import TABLE, page_data, studies
+from dpbench.page.data import TABLE, by_form, page_data
 from dpbench.page.web_page import page, page_text, policy
 from dpbench.results import Results
 from dpbench.standards import Standards
@@ -70,7 +70,7 @@ def test_competitive_bits_are_those_of_the_library(study):
     data = page_data(study, Gallery(), "t")
     member = unpacked(data)(data["losses"][0]["columns"]["member"])
     start = 0
-    for part in studies(study):
+    for part in by_form(study):
         own = member[start : start + len(part.results)]
         start += len(part.results)
         for test, bit in (("unpaired", 1), ("percentile", 4)):
@@ -113,7 +113,7 @@ def test_the_page_opens_on_the_measure_of_the_test(study):
 def test_regret_is_that_of_the_library(study):
     """Every line of regret is one of the library's, with its interval."""
     data = page_data(study, Gallery(), "t")
-    (published, _) = studies(study)
+    (published, _) = by_form(study)
     told = [line for line in data["losses"][0]["regret"] if line[0] == 0 and line[6] == -1]
     expected = regret(published.results, TABLE)
     assert len(told) == len(expected)
@@ -122,7 +122,7 @@ def test_regret_is_that_of_the_library(study):
 
 def test_forms_are_apart_and_labels_lose_their_marks(study):
     """Published and private forms compete among themselves; equal names would keep their marks."""
-    parts = studies(study)
+    parts = by_form(study)
     assert [part.form for part in parts] == ["published", "private"]
     assert "DAWA" in parts[0].names
     assert {label.split(" [")[0] for label in parts[0].results.labels} == set(parts[0].names)
@@ -132,7 +132,7 @@ def test_numbers_keep_seven_digits(study):
     """Means on the page are the library's as 32-bit numbers."""
     data = page_data(study, Gallery(), "t")
     shown = unpacked(data)(data["losses"][0]["columns"]["mean"])
-    expected = np.concatenate([part.results.measured.mean for part in studies(study)])
+    expected = np.concatenate([part.results.measured.mean for part in by_form(study)])
     assert shown == pytest.approx(expected, rel=1e-6)
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from dpbench.interpreting import error_cells
 from dpbench.page import show, tables
-from dpbench.page.table import latex_text, markdown_text
 from dpbench.results import Results
+from dpbench.results.markup import latex_text, markdown_text
 from page.study import HOSTILE, results
 from store.rows import make
 

@@ -10,11 +10,11 @@ from dpbench.paper import finding_4
 from dpbench.paper import findings_inputs as inputs
 from dpbench.paper import findings_practice as practice
 from dpbench.paper.all_claims import all_claims
-from dpbench.paper.exchange import behaves_exchangeable
 from dpbench.paper.figures import figure_1
 from dpbench.paper.reported import plotted
 from dpbench.paper.study import Study
 from dpbench.paper.tables import regrets, table_3
+from dpbench.paper.unplotted import behaves_exchangeable
 from dpbench.paper.verdict import UNDECIDED, Undecided, judge
 from dpbench.results import Results
 from dpbench.store.schema import ERRORS, Row

@@ -12,12 +12,11 @@ from dpbench import algorithms
 from dpbench.domain import Domain
 from dpbench.errors import InvalidStore
 from dpbench.paper import Study, pack, verdicts
-from dpbench.paper.export import export_study
 from dpbench.paper.page import page
 from dpbench.paper.price import prices
 from dpbench.paper.reported import authors_code, expected_errors, numbers, plotted, points
 from dpbench.paper.resampling import deviations, resampled
-from dpbench.paper.study import sort_settings
+from dpbench.paper.study import export_study, sort_settings
 from dpbench.results import Results
 from dpbench.standards import Standards
 from dpbench.store import Store

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpbench.errors import InvalidInput
-from dpbench.repair.choice import Place, best_rows
+from dpbench.repair.choice import TableKey, best_rows
 
 GRID = tuple((("rounds", value),) for value in (1, 2, 4, 8))
 
@@ -17,7 +17,7 @@ def errors_of(table, samples=3, jitter=0.0):
         for shape, values in shapes.items():
             for parameters, value in zip(GRID, values, strict=True):
                 noise = np.exp(jitter * rng.normal(size=samples))
-                result[Place(1, 16, float(signal)), shape, parameters] = list(value * noise)
+                result[TableKey(1, 16, float(signal)), shape, parameters] = list(value * noise)
     return result
 
 
@@ -67,4 +67,4 @@ def test_only_one_parameter_can_be_monotone():
     """Two parameters have no order."""
     grid = ((("a", 1), ("b", 2)),)
     with pytest.raises(InvalidInput, match="single parameter"):
-        best_rows({(Place(1, 4, 1.0), "s", grid[0]): [1.0]}, grid, monotone=True)
+        best_rows({(TableKey(1, 4, 1.0), "s", grid[0]): [1.0]}, grid, monotone=True)

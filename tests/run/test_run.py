@@ -13,7 +13,8 @@ from chaos.small import study
 from dpbench.errors import InvalidPlan, InvalidStore, RunStopped
 from dpbench.loss import LOSSES, Relative
 from dpbench.results import Results
-from dpbench.run.execution import Serial, agenda, execute, record_changes
+from dpbench.run.execution import agenda, execute, record_changes
+from dpbench.run.executors.serial import Serial
 from dpbench.run.interruption import Interruption
 from dpbench.standards import Standards
 from dpbench.store import Store

@@ -5,8 +5,9 @@ import random
 import pytest
 
 from chaos.small import canonical, study
-from dpbench.run.execution import Serial, agenda, execute
+from dpbench.run.execution import agenda, execute
 from dpbench.run.executors.processes import Processes
+from dpbench.run.executors.serial import Serial
 from dpbench.store import Store
 from dpbench.store.transfer import merge
 

@@ -5,7 +5,8 @@ import pytest
 from dpbench.errors import InvalidInput
 from dpbench.repair.side_prices import best_shares, side_prices
 from dpbench.results import Results
-from dpbench.run.execution import Serial, agenda, execute
+from dpbench.run.execution import agenda, execute
+from dpbench.run.executors.serial import Serial
 from dpbench.run.side_information import SideComparison
 from dpbench.store import Store
 

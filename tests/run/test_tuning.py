@@ -6,7 +6,8 @@ import pytest
 from dpbench.cli import main
 from dpbench.errors import InvalidInput, InvalidTraining
 from dpbench.repair.table import read_table
-from dpbench.run.execution import Serial, agenda, execute
+from dpbench.run.execution import agenda, execute
+from dpbench.run.executors.serial import Serial
 from dpbench.run.tuning import Training, refuse_evaluation_data, signals
 from dpbench.store import Store
 

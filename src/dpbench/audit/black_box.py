@@ -34,7 +34,7 @@ CLIP = 6.0
 
 
 @dataclass(frozen=True)
-class Setting:
+class PromisedPair:
     """Two neighbours on a small domain, and what is promised of them."""
 
     workload: Workload
@@ -53,7 +53,7 @@ class Setting:
 class Finding:
     """The event that told most in one setting."""
 
-    setting: Setting
+    setting: PromisedPair
     strongest: Test
     within_reach: float
     """The least loss, over all events tested, that would have been refuted with probability 95 %."""
@@ -78,12 +78,12 @@ def probe(
 ) -> Iterator[Finding]:
     """One finding for each workload and promise, with ``runs`` runs on each side."""
     pairs = [(workload, *neighbours_on(workload.domain)) for workload in workloads]
-    settings = [Setting(*pair, *promise) for promise in promises for pair in pairs]
+    settings = [PromisedPair(*pair, *promise) for promise in promises for pair in pairs]
     for number, setting in enumerate(settings):
         yield _look(sampler, setting, runs, np.random.SeedSequence([seed, number]), len(settings))
 
 
-def _look(sampler: Sampler, setting: Setting, runs: int, seed: np.random.SeedSequence, settings: int) -> Finding:
+def _look(sampler: Sampler, setting: PromisedPair, runs: int, seed: np.random.SeedSequence, settings: int) -> Finding:
     """All families of features, both directions."""
     halves = []
     for counts, own_seed in zip((setting.fewer, setting.more), seed.spawn(2), strict=True):

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
 import sys
 import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
-from pathlib import Path
 from tempfile import TemporaryFile
 from types import FunctionType
 from typing import Any
 
 from dpbench.algorithm import Algorithm, SideInformation, Variant
-from dpbench.audit.layers import CHECKS, audit
+from dpbench.audit.layers import audit
 from dpbench.audit.plain_functions import QUICK_RUNS, audit_function
-from dpbench.audit.report import AuditReport, Layer
+from dpbench.audit.report import LAYERS, AuditReport, Layer
 from dpbench.audit.subject import in_words
 from dpbench.errors import DPBenchError, InvalidInput
 from dpbench.plugins import find, is_file_reference, load_class_or_function
-from dpbench.run.executors.parent_death import die_with
+from dpbench.run.executors.contained import PATIENCE, Contained, exit_words, print_to
 
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 RUNS = 100_000
 STARTING = 60.0
 """Seconds that a process may take to start before its own time begins."""
@@ -72,18 +67,15 @@ class Examination:
     def failed(self, cause: str) -> AuditReport:
         """The report of an examination that came to no end."""
         layers = [Layer("conformance", "fail", cause)]
-        layers += [Layer(name, "not run", "the examination did not come to an end") for name in [*CHECKS][1:]]
-        layers.append(Layer("black box", "not run", "the examination did not come to an end"))
+        layers += [Layer(name, "not run", "the examination did not come to an end") for name in LAYERS[1:]]
         return AuditReport(self.reference, self.variant, self.side_information, tuple(layers))
 
 
 @dataclass
-class _Running:
+class _Running(Contained):
     examination: Examination
-    process: SpawnProcess
-    connection: Connection
-    deadline: float
     timeout: float
+    deadline: float
 
 
 def examine(
@@ -108,26 +100,16 @@ def examine(
                 outcome = _hear(each)
                 if outcome is not None:
                     running.remove(each)
-                    _end(each)
+                    each.end()
                     yield each.examination, outcome
     finally:
         for each in running:
-            _end(each)
+            each.end()
 
 
 def _start(examination: Examination, timeout: float) -> _Running:
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
-    try:
-        process = context.Process(target=_work, args=(examination, theirs, os.getpid()), daemon=True)
-        process.start()
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
-    theirs.close()
-    return _Running(examination, process, ours, time.monotonic() + timeout + STARTING, timeout)
+    deadline = time.monotonic() + timeout + STARTING
+    return _Running.start(_work, examination, examination=examination, timeout=timeout, deadline=deadline)
 
 
 def _hear(running: _Running) -> AuditReport | DPBenchError | None:
@@ -140,8 +122,7 @@ def _hear(running: _Running) -> AuditReport | DPBenchError | None:
     try:
         word = running.connection.recv()
     except (EOFError, OSError):
-        running.process.join(5)
-        return running.examination.failed(f"{name} ended its process ({_how(running.process.exitcode)})")
+        return running.examination.failed(f"{name} ended its process ({exit_words(running.end(PATIENCE))})")
     if word == "ready":
         running.deadline = time.monotonic() + running.timeout
         return None
@@ -150,34 +131,15 @@ def _hear(running: _Running) -> AuditReport | DPBenchError | None:
     return running.examination.failed(f"{name} sent something that is no report")
 
 
-def _end(running: _Running) -> None:
-    running.process.kill()
-    running.process.join()
-    running.connection.close()
-
-
-def _how(code: int | None) -> str:
-    """An exit code in words."""
-    if code is None or code >= 0:
-        return f"exit code {code}"
-    known = {each.value: each.name for each in signal.Signals}
-    return f"signal {known.get(-code, -code)}"
-
-
-def _work(examination: Examination, connection: Connection, parent: int) -> None:
+def _work(connection: Connection, examination: Examination) -> None:
     """In the process of its own: what is printed is counted and dropped."""
-    die_with(parent)
     with TemporaryFile() as printed:
-        for number in (1, 2):
-            os.dup2(printed.fileno(), number)
-        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115  # as long as the process
+        print_to(printed.fileno())
         connection.send("ready")
         try:
             outcome: AuditReport | DPBenchError = examination.run()
         except DPBenchError as error:
             outcome = error
-        except KeyboardInterrupt:
-            return
         except BaseException as error:
             outcome = examination.failed(f"{examination.reference} fails with {in_words(error)}")
         sys.stdout.flush()

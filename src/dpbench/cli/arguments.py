@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -39,11 +41,16 @@ def workers(text: str) -> int:
     return int(text)
 
 
+def jobs_of(chosen: argparse.Namespace) -> int:
+    """Worker processes as chosen by ``--jobs``; one per core where nothing was chosen."""
+    return os.cpu_count() or 1 if chosen.jobs is None else int(chosen.jobs)
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """The option for machines."""
     parser.add_argument("--json", action="store_true", help="write JSON")
 
 
-def write_json(value: Any) -> None:
-    """One value on stdout, for machines."""
-    sys.stdout.write(json.dumps(value, indent=1) + "\n")
+def write_json(value: Any, plain: Callable[[Any], Any] | None = None) -> None:
+    """One value on stdout, for machines; ``plain`` makes something that JSON knows of what it does not know."""
+    sys.stdout.write(json.dumps(value, indent=1, default=plain) + "\n")

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_verb, jobs_of, write_json
 
 if TYPE_CHECKING:
     from dpbench.audit.report import AuditReport, Layer
@@ -20,10 +20,10 @@ Audit algorithms, layer by layer:
   sensitivity  each strategy's and each score's claim is recomputed; the largest change found stands beside the claim
   replay       with the same noisy answers a neighbour changes nothing, and no call costs more than it was charged
   black box    (--black-box) outputs on two neighbours are told apart no better than epsilon allows, at 99.9 %
+  mechanisms   (where it brings mechanisms of its own) their draws fit the density that they state
 A plain function f(x, workload, epsilon, rng) in a file gets the black box, a look for the scale, and determinism.
 Exit code 1 if anything fails, 2 if something cannot be loaded.
 """
-COLUMNS = ("conformance", "ledger", "sensitivity", "replay", "black box")
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -56,14 +56,14 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run_check(chosen: argparse.Namespace) -> int:
     """Audit each algorithm; 1 if any fails, 2 if any cannot be examined."""
-    import os
+    from dataclasses import asdict
 
     from dpbench.audit.examinations import examine
     from dpbench.audit.samplers import samplers_layer
     from dpbench.errors import DPBenchError
 
     examinations = _examinations(chosen)
-    jobs = min(os.cpu_count() or 1, len(examinations)) if chosen.jobs is None else chosen.jobs
+    jobs = min(jobs_of(chosen), len(examinations))
     timeout = chosen.timeout or (7200.0 if chosen.black_box else 180.0)
     outcomes: dict[Any, AuditReport | DPBenchError] = {}
     for each, outcome in examine(examinations, jobs=jobs, timeout=timeout):
@@ -75,7 +75,10 @@ def run_check(chosen: argparse.Namespace) -> int:
     errors = [each for each in ordered if isinstance(each, DPBenchError)]
     samplers = samplers_layer(chosen.seed) if reports else None
     if reports and samplers is not None:
-        sys.stdout.write(_json(reports, samplers) if chosen.json else _table(reports, samplers))
+        if chosen.json:
+            write_json({"algorithms": [report.as_json() for report in reports], "samplers": asdict(samplers)}, str)
+        else:
+            sys.stdout.write(_table(reports, samplers))
     for error in errors:
         sys.stderr.write(f"dpbench: {error}\n")
     if errors:
@@ -123,24 +126,19 @@ def _examinations(chosen: argparse.Namespace) -> list[Any]:
     ]
 
 
-def _json(reports: list[AuditReport], samplers: Layer) -> str:
-    """One object."""
-    import json
-    from dataclasses import asdict
-
-    whole = {"algorithms": [report.as_json() for report in reports], "samplers": asdict(samplers)}
-    return json.dumps(whole, indent=2, default=str) + "\n"
-
-
 def _table(reports: list[AuditReport], samplers: Layer) -> str:
     """One line an algorithm, then every cause and note."""
-    rows: list[tuple[str, ...]] = [("algorithm", *COLUMNS, "verdict")]
+    from dpbench.audit.report import LAYERS
+    from dpbench.cli.text_tables import aligned
+
+    own = any(report.layer("mechanisms").verdict != "not run" for report in reports)
+    columns = LAYERS if own else LAYERS[:-1]
+    rows: list[tuple[str, ...]] = [("algorithm", *columns, "verdict")]
     for report in reports:
-        cells = [_cell(report.layer(name)) for name in COLUMNS]
+        cells = [_cell(report.layer(name)) for name in columns]
         rows.append((_label(report), *cells, "pass" if report.passed else "FAIL"))
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    lines.insert(1, "  ".join("-" * width for width in widths))
+    rule = tuple("-" * max(map(len, column)) for column in zip(*rows, strict=True))
+    lines = aligned([rows[0], rule, *rows[1:]])
     lines += [f"FAIL  {layer.name}: {layer.cause}" for report in reports for layer in report.failures]
     lines += [f"note  {report.name}: {note}" for report in reports for note in report.notes]
     lines.append(_samplers_line(samplers))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_verb, workers
+from dpbench.cli.arguments import add_json, add_verb, workers, write_json
 from dpbench.cli.report import page_line
 from dpbench.cli.standards import add_standards, given_standards, read_by_options
 
@@ -46,7 +45,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--store", metavar="DIR", help="where its results are kept (dpbench-store/compare)")
     add("--jobs", type=workers, metavar="N", help="worker processes (one for each core); 0: in this process")
     add("--page", metavar="DIR", help="also write a page that shows it beside all others")
-    add("--json", action="store_true", help="write JSON")
+    add_json(parser)
     add("--latex", action="store_true", help="write the tables in LaTeX rather than Markdown")
     add("--quiet", action="store_true", help="no progress")
     add_standards(parser)
@@ -69,7 +68,7 @@ def run_compare(chosen: argparse.Namespace) -> int:
     page = _page(rivals.joined(newcomer), comparison, chosen) if chosen.page else None
     if chosen.json:
         plain = comparison_plain(comparison) | ({"page": str(page)} if page else {})
-        sys.stdout.write(json.dumps(plain, indent=1) + "\n")
+        write_json(plain)
     else:
         _print(comparison, latex=chosen.latex)
         sys.stdout.write(f"{page_line(page)}\n" if page else "")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_json, add_verb, write_json
 from dpbench.cli.standards import add_standards, open_results
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "--authors", metavar="FILE.csv", action="append", default=[], help="values to lay over the figures; repeatable"
     )
     parser.add_argument("--tables-only", action="store_true", help="no figures: needs no drawing library")
-    parser.add_argument("--json", action="store_true", help="write JSON")
+    add_json(parser)
     add_standards(parser)
     parser.set_defaults(run=run_figures)
 
@@ -51,7 +50,7 @@ def run_figures(chosen: argparse.Namespace) -> int:
     if not chosen.tables_only:
         written += figures(results, chosen.out, authors=chosen.authors)
     if chosen.json:
-        sys.stdout.write(json.dumps({"files": [str(path) for path in written]}, indent=1) + "\n")
+        write_json({"files": [str(path) for path in written]})
     else:
         sys.stdout.write("".join(f"{path}\n" for path in written))
     return 0

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_json, add_verb, write_json
 from dpbench.cli.standards import add_standards, given_standards, read_by_options
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add = parser.add_argument
     add("study", metavar="STORE|SUMMARY.parquet", help="a store, or a summary file")
     add("--what", choices=(*CHOICES, "all"), default="all", help="which tables (all)")
-    add("--json", action="store_true", help="write JSON")
+    add_json(parser)
     add("--csv", metavar="FILE", help="write the rows of --what here; with all: one row per setting with all measures")
     add("--summary", metavar="FILE.parquet", help="write the chosen results as a summary file")
     many: dict[str, Any] = {"action": "append", "default": []}
@@ -82,7 +81,7 @@ def run_interpret(chosen: argparse.Namespace) -> int:
             write_rows(chosen.csv, rows_of(chosen.what, results))
     elif chosen.json:
         rows = {what: _plain(rows_of(what, results)) for what in whats}
-        sys.stdout.write(json.dumps(rows, indent=1) + "\n")
+        write_json(rows)
     else:
         from dpbench.cli.interpret_tables import TABLES
 
@@ -145,8 +144,9 @@ def _competitive(results: Results, test: str | None = None) -> Rows:
 
 def _regret(results: Results) -> Rows:
     from dpbench.interpreting import regret
+    from dpbench.store.setting_key import Group
 
-    parts = ("task", "workload", "domain", "epsilon", "seed")
+    parts = Group._fields
     found = [*regret(results, parts), *regret(results, (*parts, "scale"))]
     return [{**dict(each.where), **{k: v for k, v in asdict(each).items() if k != "where"}} for each in found]
 
@@ -188,5 +188,10 @@ def _failures(results: Results) -> dict[str, int]:
 
 
 def _plain(rows: Rows) -> Rows:
-    """Rows as JSON can hold them: what is not known is null."""
-    return [{name: None if value != value else value for name, value in row.items()} for row in rows]  # noqa: PLR0124
+    """Rows as JSON can hold them: what is not known, and a part of a budget that does not apply, is null."""
+    from dpbench.store.setting_key import BUDGET
+
+    def plain(name: str, value: Any) -> Any:
+        return None if value != value or (name in BUDGET and not value) else value  # noqa: PLR0124
+
+    return [{name: plain(name, value) for name, value in row.items()} for row in rows]

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from math import isnan
 from typing import Any
 
-from dpbench.cli.text_tables import write_pivot, write_table
+from dpbench.cli.text_tables import short_scale, write_pivot, write_table
 from dpbench.standards import Standards
+from dpbench.store.setting_key import BUDGET, budget_words
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -20,7 +21,8 @@ def _groups(rows: Rows) -> dict[str, Rows]:
     groups: dict[str, Rows] = {}
     for row in rows:
         seed = f", seed {row['seed']}" if len(seeds) > 1 else ""
-        groups.setdefault(f"{row['workload']} on {row['domain']}, epsilon {row['epsilon']:g}{seed}", []).append(row)
+        budget = [row[name] for name in BUDGET]
+        groups.setdefault(f"{row['workload']} on {row['domain']}, {budget_words(*budget)}{seed}", []).append(row)
     return groups
 
 
@@ -98,7 +100,7 @@ def _regret(rows: Rows, standards: Standards) -> None:
             lacks = f"{row['settings']}" + (f", lacks {row['missing']}" if row["missing"] else "")
             scaled = [by_scale.get((name, scale), "-") for scale in scales]
             lines.append([name, f"{row['regret']:.2f}", interval, *scaled, lacks])
-        heads = ["algorithm", "regret", "95 %", *(f"{scale:.0e}".replace("e+0", "e") for scale in scales), "settings"]
+        heads = ["algorithm", "regret", "95 %", *map(short_scale, scales), "settings"]
         note = f"geometric mean of {standards.error_words} over the best; interval by resampling datasets; by scale"
         write_table(f"{title}: regret", heads, lines, note)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_json, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -38,7 +37,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--table", type=int, choices=(1, 2, 3), metavar="N", help="table N with its rows")
     add("--figure", type=int, choices=(1, 2), metavar="N", help="figure N with its values")
     add("--price", action="store_true", help="private over published error by algorithm and scale")
-    add("--json", action="store_true", help="write JSON")
+    add_json(parser)
     add("--csv", metavar="FILE", help="write the verdicts as CSV")
     add("--export", metavar="FILE.csv", help="write the study: one row a setting")
     add("--pack", metavar="FOLDER", help="write the summary files of the stores given")
@@ -70,7 +69,7 @@ def run_paper(chosen: argparse.Namespace) -> int:
     if chosen.csv:
         _write_csv(found, chosen.csv)
     if chosen.json:
-        sys.stdout.write(json.dumps([asdict(each) for each in found], indent=1, default=_plain) + "\n")
+        write_json([asdict(each) for each in found], _plain)
     else:
         _print(found, details=bool(groups))
     return 0
@@ -138,7 +137,7 @@ def _write_csv(found: list[Verdict], path: str) -> None:
 
 
 def _export(study: Study, path: str) -> int:
-    from dpbench.paper.export import export_study
+    from dpbench.paper.study import export_study
 
     sys.stdout.write(f"{export_study(study, path)} settings written to {path}\n")
     return 0
@@ -170,7 +169,7 @@ def _price(study: Study, *, as_json: bool) -> int:
     except Undecided as missing:
         raise InvalidStore(f"the price of privacy needs both settings: {missing}") from None
     if as_json:
-        sys.stdout.write(json.dumps([asdict(each) for each in found], indent=1) + "\n")
+        write_json([asdict(each) for each in found])
         return 0
     for domain in dict.fromkeys(each.domain for each in found):
         cells = {(each.algorithm, each.scale): f"{each.typical:.2f}" for each in found if each.domain == domain}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_json, add_verb, write_json
 from dpbench.cli.standards import add_standards, open_results
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("study", metavar="STORE|SUMMARY.parquet", help="a store, or a summary file")
     parser.add_argument("--audit", action="store_true", help="check the privacy of every algorithm of the catalogue")
     parser.add_argument("--measure", action="store_true", help="measure exchangeability instead of believing it")
-    parser.add_argument("--json", action="store_true", help="write JSON")
+    add_json(parser)
     add_standards(parser)
     parser.set_defaults(run=run_principles)
 
@@ -46,7 +45,7 @@ def run_principles(chosen: argparse.Namespace) -> int:
     measured = _measured(results) if chosen.measure else None
     judged = judge(results, exchangeable=measured, audited=_audited(results) if chosen.audit else None)
     if chosen.json:
-        sys.stdout.write(json.dumps([asdict(each) for each in judged], indent=1) + "\n")
+        write_json([asdict(each) for each in judged])
     else:
         for each in judged:
             sys.stdout.write(f"{each.number:2d}  {each.principle:<33} {each.verdict:<18} {each.evidence}\n")

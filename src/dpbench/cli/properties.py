@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_json, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -33,7 +31,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "algorithms", nargs="*", metavar="NAME|FILE.py:Class", help="which algorithms (all, in both forms)"
     )
     parser.add_argument("--variant", choices=("private", "published"), default="private", help="form of those named")
-    parser.add_argument("--json", action="store_true", help="write JSON")
+    add_json(parser)
     parser.add_argument("--csv", metavar="FILE", help="write one row an algorithm and form")
     parser.set_defaults(run=run_properties)
 
@@ -52,7 +50,7 @@ def run_properties(chosen: argparse.Namespace) -> int:
         write_rows(chosen.csv, [as_row(each) for each in found])
         return int(any(each.failure for each in found))
     if chosen.json:
-        sys.stdout.write(json.dumps([as_row(each) for each in found], indent=1) + "\n")
+        write_json([as_row(each) for each in found])
         return int(any(each.failure for each in found))
     rows = []
     for each in found:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_verb, workers
+from dpbench.cli.arguments import add_json, add_verb, workers, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -53,7 +53,7 @@ def _add_side(commands: Subparsers) -> None:
     add("--seed", type=int, default=0, metavar="N", help="seed (0)")
     add("--store", metavar="DIR", help="where the errors are kept (dpbench-store/side-information)")
     add("--jobs", type=workers, metavar="N", help="worker processes (one for each core)")
-    add("--json", action="store_true", help="write JSON")
+    add_json(side)
     add("--quiet", action="store_true", help="no progress")
     side.set_defaults(run=run_side)
 
@@ -70,13 +70,12 @@ def _add_findings(commands: Subparsers) -> None:
     findings.add_argument("store", metavar="STORE")
     findings.add_argument("--dataset", default="MEDCOST", help="where finding 6 is measured (MEDCOST)")
     findings.add_argument("--scale", type=float, default=1e5, metavar="N", help="and at which scale (10^5)")
-    findings.add_argument("--json", action="store_true", help="write JSON")
+    add_json(findings)
     findings.set_defaults(run=run_findings)
 
 
 def run_side(chosen: argparse.Namespace) -> int:
     """Compare a public with a bought scale and print the price."""
-    import json
     from dataclasses import asdict
 
     from dpbench.cli.running import fill
@@ -101,7 +100,7 @@ def run_side(chosen: argparse.Namespace) -> int:
     choices = best_shares(prices)
     if chosen.json:
         plain = {"prices": [asdict(price) for price in prices], "shares": [asdict(choice) for choice in choices]}
-        sys.stdout.write(json.dumps(plain, indent=1) + "\n")
+        write_json(plain)
     else:
         _print_prices(prices, choices)
     return 1 if failed else 0
@@ -131,7 +130,6 @@ def _print_prices(prices: list[SidePrice], choices: list[ShareChoice]) -> None:
 
 def run_findings(chosen: argparse.Namespace) -> int:
     """Print what a store says of findings 6 and 7."""
-    import json
     from dataclasses import asdict
 
     from dpbench.repair.tuning_findings import rounds_ratios, tuning_spreads
@@ -143,7 +141,7 @@ def run_findings(chosen: argparse.Namespace) -> int:
     ratios = rounds_ratios(rows)
     if chosen.json:
         plain = {"finding 6": [asdict(each) for each in spreads], "finding 7": [asdict(each) for each in ratios]}
-        sys.stdout.write(json.dumps(plain, indent=1) + "\n")
+        write_json(plain)
     else:
         _print_findings(spreads, ratios, chosen)
     return 0

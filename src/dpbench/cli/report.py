@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_json, add_verb, write_json
 from dpbench.cli.standards import add_standards, open_results
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--title", metavar="TEXT", help="title of the page")
     parser.add_argument("--audit", action="store_true", help="run the privacy suite on every algorithm and show it")
-    parser.add_argument("--json", action="store_true", help="write JSON")
+    add_json(parser)
     add_standards(parser)
     parser.set_defaults(run=run_report)
 
@@ -69,7 +68,7 @@ def run_report(chosen: argparse.Namespace) -> int:
         opened=lambda path: open_results(path, chosen),
     )
     if chosen.json:
-        sys.stdout.write(json.dumps({"page": str(path), "bytes": path.stat().st_size}) + "\n")
+        write_json({"page": str(path), "bytes": path.stat().st_size})
     else:
         sys.stdout.write(f"{page_line(path)}\n")
     return 0

@@ -11,11 +11,11 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_json, add_verb, workers, write_json
+from dpbench.cli.arguments import add_json, add_verb, jobs_of, workers, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
-    from dpbench.run.execution import Agenda, Executor, Outcome
+    from dpbench.run.execution import Agenda, RunSummary
     from dpbench.run.plan import Plan
     from dpbench.store import Store
 
@@ -39,6 +39,8 @@ NARROWING = (
     "domain",
     "scale",
     "epsilon",
+    "delta",
+    "rho",
     "samples",
     "trials",
     "seed",
@@ -66,6 +68,14 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--domain", metavar="N|NxM", help="this domain; may be repeated", **many)
     add("--scale", type=_number, metavar="N", help="this scale; may be repeated", **many)
     add("--epsilon", type=_number, metavar="E", help="this epsilon; may be repeated", **many)
+    add(
+        "--delta",
+        type=_number,
+        metavar="D",
+        help="this delta with every epsilon (Gaussian noise); may be repeated",
+        **many,
+    )
+    add("--rho", type=_number, metavar="R", help="this budget in zCDP, in place of epsilon; may be repeated", **many)
     add("--samples", type=int, metavar="N", help="data vectors for each setting (5)")
     add("--trials", type=int, metavar="N", help="runs on each data vector (10)")
     add("--seed", type=int, metavar="N", help="seed of the study (0)")
@@ -104,7 +114,7 @@ def run_plan(chosen: argparse.Namespace) -> int:
     from dpbench.store import Store
 
     plan = narrow(load_plan(chosen.plan), **{name: getattr(chosen, name) for name in NARROWING})
-    jobs = os.cpu_count() or 1 if chosen.jobs is None else chosen.jobs
+    jobs = jobs_of(chosen)
     if chosen.timeout <= 0 or (chosen.memory is not None and chosen.memory <= 0):
         raise InvalidInput("--timeout and --memory take positive numbers; write for example --timeout 600 --memory 2")
     folder = chosen.store or os.path.join("dpbench-store", _folder_name(plan.name))  # noqa: PTH118
@@ -181,7 +191,7 @@ def _agenda_facts(plan: Plan, todo: Agenda, jobs: int, folder: str) -> dict[str,
     }
 
 
-def _outcome_facts(outcome: Outcome | None, store: Store) -> dict[str, Any]:
+def _outcome_facts(outcome: RunSummary | None, store: Store) -> dict[str, Any]:
     """What a run did, and the tables that it ends with."""
     from dpbench.cli.run_tables import table_rows
 
@@ -212,7 +222,7 @@ def _put_damage_aside(store: Store) -> None:
 
 
 def _announcement(plan: Plan, todo: Agenda, jobs: int, folder: str) -> str:
-    from dpbench.cli.progress import duration
+    from dpbench.progress import duration
 
     trials = sum(unit.trials for unit in todo.units)
     left = sum(unit.trials for unit in todo.missing)
@@ -225,14 +235,16 @@ def _announcement(plan: Plan, todo: Agenda, jobs: int, folder: str) -> str:
     )
 
 
-def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store, jobs: int) -> Outcome:
+def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store, jobs: int) -> RunSummary:
     from dataclasses import replace
 
-    from dpbench.cli.progress import RunProgress
+    from dpbench.progress import RunProgress
     from dpbench.run.execution import execute
+    from dpbench.run.executors import executor_for
 
     _prepare(plan, quiet=chosen.quiet)
-    executor = _executor(chosen, jobs)
+    memory = int(chosen.memory * 2**30) if chosen.memory else machine_memory() * 9 // (10 * max(jobs, 1))
+    executor = executor_for(jobs, dask=chosen.dask, timeout=chosen.timeout, memory=memory)
     units = todo.missing
     if chosen.keep_answers:
         units = [replace(unit, answers=str(store.folder.resolve())) for unit in units]
@@ -242,21 +254,6 @@ def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store,
         except KeyboardInterrupt:
             sys.stderr.write("\nstopped; everything finished is stored: run the same command to go on\n")
             raise
-
-
-def _executor(chosen: argparse.Namespace, jobs: int) -> Executor:
-    if chosen.dask:
-        from dpbench.run.executors.dask_cluster import DaskCluster
-
-        return DaskCluster(chosen.dask, max(jobs, 1))
-    if jobs == 0:
-        from dpbench.run.execution import Serial
-
-        return Serial()
-    from dpbench.run.executors.processes import Processes
-
-    memory = int(chosen.memory * 2**30) if chosen.memory else machine_memory() * 9 // (10 * jobs)
-    return Processes(jobs, timeout=chosen.timeout, memory=memory)
 
 
 def machine_memory() -> int:
@@ -286,8 +283,8 @@ def _prepare(plan: Plan, *, quiet: bool) -> None:
             )
 
 
-def _farewell(outcome: Outcome, todo: Agenda, *, quiet: bool) -> None:
-    from dpbench.cli.progress import duration
+def _farewell(outcome: RunSummary, todo: Agenda, *, quiet: bool) -> None:
+    from dpbench.progress import duration
 
     if not quiet:
         sys.stderr.write(f"{outcome.finished} units in {duration(outcome.wall)}")

@@ -7,8 +7,10 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from dpbench.cli.arguments import jobs_of
+
 if TYPE_CHECKING:
-    from dpbench.run.execution import Agenda, Executor
+    from dpbench.run.execution import Agenda
     from dpbench.run.plan import Plan
     from dpbench.run.units import Unit
     from dpbench.store import Store
@@ -23,9 +25,10 @@ def fill(
 
     ``chosen`` has ``store``, ``jobs``, ``quiet`` and perhaps ``dask``; ``change`` is done to units before they run.
     """
-    from dpbench.cli.progress import RunProgress
     from dpbench.cli.versions import tell_changes
+    from dpbench.progress import RunProgress
     from dpbench.run.execution import agenda, execute, record_changes
+    from dpbench.run.executors import executor_for
     from dpbench.store import Store
 
     agenda(plan, None)  # whatever is wrong with the plan is said before a folder is made
@@ -39,20 +42,6 @@ def fill(
         return store, todo, 0
     with RunProgress(len(todo.missing), quiet=chosen.quiet) as progress:
         units = list(change(todo.missing))
-        outcome = execute(units, store, _executor(chosen), plan=plan, measured=todo.measured, on_row=progress)
+        executor = executor_for(jobs_of(chosen), dask=getattr(chosen, "dask", None))
+        outcome = execute(units, store, executor, plan=plan, measured=todo.measured, on_row=progress)
     return store, todo, len(outcome.failures)
-
-
-def _executor(chosen: argparse.Namespace) -> Executor:
-    jobs = os.cpu_count() or 1 if chosen.jobs is None else chosen.jobs
-    if getattr(chosen, "dask", None):
-        from dpbench.run.executors.dask_cluster import DaskCluster
-
-        return DaskCluster(chosen.dask, max(jobs, 1))
-    if jobs == 0:
-        from dpbench.run.execution import Serial
-
-        return Serial()
-    from dpbench.run.executors.processes import Processes
-
-    return Processes(jobs)

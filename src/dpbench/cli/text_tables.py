@@ -6,18 +6,24 @@ import sys
 from collections.abc import Mapping, Sequence
 
 
+def aligned(lines: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:
+    """Lines with their cells in columns; with ``right`` all columns but the first are set to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+
+    def text(line: Sequence[str]) -> str:
+        cells = [
+            cell.rjust(width) if right and place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        return "  ".join(cells).rstrip()
+
+    return [text(line) for line in lines]
+
+
 def write_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> None:
     """A title, aligned columns with the first one to the left, and a note."""
-    lines = [list(headings), *(list(row) for row in rows)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(headings))]
-    sys.stdout.write(title + "\n")
-    for line in lines:
-        cells = [
-            line[0].ljust(widths[0]),
-            *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
-        ]
-        sys.stdout.write("  ".join(cells).rstrip() + "\n")
-    sys.stdout.write((note + "\n" if note else "") + "\n")
+    lines = [title, *aligned([headings, *rows], right=True), *([note] if note else []), ""]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 def write_pivot(title: str, cells: Mapping[tuple[str, int], str], note: str = "") -> None:
@@ -25,9 +31,9 @@ def write_pivot(title: str, cells: Mapping[tuple[str, int], str], note: str = ""
     names = list(dict.fromkeys(name for name, _ in cells))
     scales = sorted({scale for _, scale in cells})
     rows = [[name, *(cells.get((name, scale), "-") for scale in scales)] for name in names]
-    write_table(title, ["algorithm", *(short_scale(scale) for scale in scales)], rows, note)
+    write_table(title, ["algorithm", *(f"scale {short_scale(scale)}" for scale in scales)], rows, note)
 
 
 def short_scale(scale: int) -> str:
-    """A scale as a heading: 1e5 where it is a power of ten."""
-    return f"scale {scale:.0e}".replace("e+0", "e") if float(f"{scale:.0e}") == scale else f"scale {scale}"
+    """A scale in a heading: 1e5 where one digit says it."""
+    return f"{scale:.0e}".replace("e+0", "e") if float(f"{scale:.0e}") == scale else f"{scale}"

@@ -23,8 +23,8 @@ from urllib.parse import unquote, urlsplit
 
 from dpbench.datasets import catalogue, files
 from dpbench.datasets.catalogue import Dataset
-from dpbench.datasets.progress import Silent, display_for
 from dpbench.errors import CorruptData, DatasetUnavailable, InvalidInput
+from dpbench.progress import FetchProgress
 
 if TYPE_CHECKING:
     from urllib.request import Request
@@ -58,7 +58,7 @@ def pull(
         if found is not None and files.status(dataset, folder) == "ok":
             places[dataset.file] = found
     needed = {dataset.file: dataset for dataset in wanted if dataset.file not in places}
-    with display_for(list(needed.values()), progress=progress) as display:
+    with FetchProgress(len(needed), quiet=not progress) as display:
         for dataset in needed.values():
             places[dataset.file] = _fetch(dataset, source, target, display)
     return [places[dataset.file] for dataset in wanted]
@@ -82,7 +82,7 @@ def _source(mirror: str | os.PathLike[str] | None) -> str | Path:
     return text.rstrip("/") + "/"
 
 
-def _fetch(dataset: Dataset, source: str | Path, folder: Path, display: Silent) -> Path:
+def _fetch(dataset: Dataset, source: str | Path, folder: Path, display: FetchProgress) -> Path:
     """Bring one file to its place below ``folder``, or leave everything as it was."""
     final = folder / dataset.file
     partial = final.with_name(f".{final.name}.{secrets.token_hex(4)}.part")
@@ -103,14 +103,14 @@ def _fetch(dataset: Dataset, source: str | Path, folder: Path, display: Silent) 
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
-    display.done(dataset, sink.size)
+    display.done(dataset.name, sink.size)
     return final
 
 
 class _Sink:
     """A file that is being written, and its checksum so far; it takes no more than the published length."""
 
-    def __init__(self, dataset: Dataset, stream: BinaryIO, display: Silent) -> None:
+    def __init__(self, dataset: Dataset, stream: BinaryIO, display: FetchProgress) -> None:
         self.dataset, self.stream, self.display = dataset, stream, display
         self.size, self.checksum = 0, sha256()
 
@@ -120,7 +120,7 @@ class _Sink:
         if self.size > self.dataset.bytes:
             raise CorruptData(f"what was sent as {self.dataset.name} is longer than the histogram; {_ELSEWHERE}")
         self.checksum.update(chunk)
-        self.display.tick(self.dataset, self.size / self.dataset.bytes)
+        self.display.tick(self.dataset.name, self.size / self.dataset.bytes)
         self.stream.write(chunk)
 
     def finish(self, source: str) -> None:

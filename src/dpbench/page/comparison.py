@@ -7,7 +7,14 @@ from dataclasses import asdict
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
-from dpbench.page.table import LATEX_PACKAGES, latex_rows, latex_text, markdown_text, power_of_ten
+from dpbench.results.markup import (
+    LATEX_PACKAGES,
+    latex_rows,
+    latex_text,
+    markdown_rows,
+    markdown_text,
+    power_of_ten,
+)
 
 if TYPE_CHECKING:
     from dpbench.paper.comparison import Comparison, Rival, ScaleRow
@@ -19,8 +26,8 @@ def comparison_markdown(comparison: Comparison) -> str:
     """Both tables in Markdown, each with its caption."""
     parts = []
     for caption, lines in _tables(comparison):
-        shown = ["| " + " | ".join(map(markdown_text, each)) + " |" for each in lines]
-        parts += [markdown_text(caption), "", shown[0], "|---" * len(lines[0]) + "|", *shown[1:], ""]
+        head, *body = [list(map(markdown_text, each)) for each in lines]
+        parts += [markdown_text(caption), "", *markdown_rows(head, body), ""]
     return "\n".join(parts)
 
 

@@ -14,7 +14,7 @@ from dpbench.interpreting import PER_QUERY, competitive_sets, find_test, regret
 from dpbench.page.cards import Example, Gallery
 from dpbench.page.packing import Block
 from dpbench.results import Results
-from dpbench.results.short_labels import short_labels
+from dpbench.results.display import short_labels
 from dpbench.standards import Standards
 
 FORMS = ("published", "private")
@@ -27,7 +27,7 @@ SUMMARISED = {"L1": "l1", "Linf": "linf"}
 
 
 @dataclass(frozen=True)
-class Study:
+class FormResults:
     """Results of one form."""
 
     form: str
@@ -36,14 +36,14 @@ class Study:
     """What each setting's algorithm is called on the page."""
 
 
-def studies(results: Results) -> list[Study]:
+def by_form(results: Results) -> list[FormResults]:
     """Published and private forms apart: an algorithm competes with those of its own form."""
     found = []
     for form in FORMS:
         kept = np.flatnonzero(results.columns["variant"] == form)
         if len(kept):
             part = results.take(kept)
-            found.append(Study(form, part, short_labels(part)))
+            found.append(FormResults(form, part, short_labels(part)))
     return found
 
 
@@ -51,7 +51,7 @@ def page_data(
     results: Results, gallery: Gallery, title: str, comparison: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Everything that the page shows, ready for JSON; ``comparison`` is that of a newcomer, with its rivals."""
-    parts = studies(results)
+    parts = by_form(results)
     block = Block()
     names = _names(parts)
     columns = {
@@ -77,7 +77,7 @@ def page_data(
     }
 
 
-def _names(parts: list[Study]) -> dict[str, list[Any]]:
+def _names(parts: list[FormResults]) -> dict[str, list[Any]]:
     names: dict[str, list[Any]] = {"form": [part.form for part in parts]}
     for name in (*TABLE, "dataset", "scale"):
         values = {value for part in parts for value in part.results.columns[name].tolist()}
@@ -90,7 +90,7 @@ def _domain_order(domain: str) -> tuple[int, int]:
     return Domain.of(domain).ndim, Domain.of(domain).size
 
 
-def _numbers(part: Study, name: str, names: list[Any]) -> NDArray[np.int64]:
+def _numbers(part: FormResults, name: str, names: list[Any]) -> NDArray[np.int64]:
     own = {"form": np.array([part.form] * len(part.results), dtype=object), "algorithm": part.names}
     place = {value: number for number, value in enumerate(names)}
     return np.array([place[value] for value in (own.get(name, part.results.columns.get(name))).tolist()])  # type: ignore[union-attr]
@@ -101,7 +101,7 @@ def _packed(block: Block, parts: list[dict[str, NDArray[np.float64]]], kind: str
     return {name: block.add(np.concatenate([each[name] for each in parts]), kind) for name in parts[0]}
 
 
-def _facts(part: Study) -> dict[str, NDArray[np.float64]]:
+def _facts(part: FormResults) -> dict[str, NDArray[np.float64]]:
     """What is known of every setting whatever the loss."""
     columns, trials = part.results.columns, part.results.measured.trials
     there = _there(part.results)
@@ -138,7 +138,7 @@ def _tests(standards: Standards) -> dict[str, str]:
     return tests | {find_test(standards.test).compares: standards.test}
 
 
-def _losses(parts: list[Study], names: dict[str, list[Any]], block: Block) -> list[dict[str, Any]]:
+def _losses(parts: list[FormResults], names: dict[str, list[Any]], block: Block) -> list[dict[str, Any]]:
     """Every loss with errors of single trials, that of the standards first: measures, competitive sets, regret."""
     first = parts[0].results
     found = []
@@ -153,7 +153,7 @@ def _losses(parts: list[Study], names: dict[str, list[Any]], block: Block) -> li
     return found
 
 
-def _summarised(parts: list[Study], results: Results, block: Block) -> list[dict[str, Any]]:
+def _summarised(parts: list[FormResults], results: Results, block: Block) -> list[dict[str, Any]]:
     """Losses of which only means, and 95th percentiles, were kept: neither competitive sets nor regret."""
     found = []
     for label, prefix in SUMMARISED.items():
@@ -204,7 +204,7 @@ def _members(results: Results) -> NDArray[np.float64]:
     return bits.astype(np.float64)
 
 
-def _owners(parts: list[Study], names: list[str]) -> list[str]:
+def _owners(parts: list[FormResults], names: list[str]) -> list[str]:
     owner = {
         name: algorithm
         for part in parts
@@ -213,7 +213,7 @@ def _owners(parts: list[Study], names: list[str]) -> list[str]:
     return [owner[name] for name in names]
 
 
-def _regret(part: Study, names: dict[str, list[Any]]) -> list[list[Any]]:
+def _regret(part: FormResults, names: dict[str, list[Any]]) -> list[list[Any]]:
     """Form, table, scale (-1: all), algorithm; then regret, interval, settings and missing ones."""
     short = dict(zip(part.results.labels.tolist(), part.names.tolist(), strict=True))
     lines = []
@@ -228,7 +228,7 @@ def _regret(part: Study, names: dict[str, list[Any]]) -> list[list[Any]]:
     return lines
 
 
-def _privacy(part: Study) -> dict[str, list[int]]:
+def _privacy(part: FormResults) -> dict[str, list[int]]:
     """For each algorithm: settings, those whose ledger adds up, those that revealed nothing."""
     told: dict[str, list[int]] = {}
     columns = part.results.columns

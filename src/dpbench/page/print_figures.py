@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain
-from dpbench.errors import InvalidInput, InvalidStore, Unsupported
+from dpbench.errors import InvalidInput, Unsupported
 from dpbench.interpreting import competitive_sets
-from dpbench.page.data import Study, studies
-from dpbench.page.table import power_of_ten
+from dpbench.page.data import FormResults, by_form
 from dpbench.results import Results
+from dpbench.results.markup import power_of_ten
+from dpbench.store.files import refusal
+from dpbench.store.setting_key import BUDGET, budget_words
 
 FORMATS = ("pdf", "svg", "png")
 DOMAINS = {1: "4096", 2: "128x128"}
@@ -74,7 +76,7 @@ def figures(
 ) -> list[Path]:
     """Write every figure of the paper that the results can give; the files."""
     overlay = Overlay.read(authors)
-    parts = studies(results)
+    parts = by_form(results)
     folder, files = Path(out), []
     style = {
         "font.size": 8,
@@ -102,7 +104,7 @@ def _matplotlib() -> Any:
     return mpl
 
 
-def _drawn(study: Study, overlay: Overlay) -> Iterable[tuple[str, Any]]:
+def _drawn(study: FormResults, overlay: Overlay) -> Iterable[tuple[str, Any]]:
     for axes, letter in ((1, "a"), (2, "b")):
         part = _main_table(study, axes)
         if part is not None:
@@ -114,7 +116,7 @@ def _drawn(study: Study, overlay: Overlay) -> Iterable[tuple[str, Any]]:
     yield from (("figure2c", figure) for figure in [_by_domain(study)] if figure is not None)
 
 
-def _main_table(study: Study, axes: int) -> Study | None:
+def _main_table(study: FormResults, axes: int) -> FormResults | None:
     """The table that the paper's figures show, or the one on the largest domain; one workload, epsilon and seed."""
     results = study.results.where(dimensions=axes)
     if not len(results):
@@ -124,26 +126,27 @@ def _main_table(study: Study, axes: int) -> Study | None:
     return _narrowed(study, axes, chosen)
 
 
-def _narrowed(study: Study, axes: int, chosen: dict[str, Any]) -> Study:
+def _narrowed(study: FormResults, axes: int, chosen: dict[str, Any]) -> FormResults:
     kept = np.asarray(np.char.count(study.results.columns["domain"].astype(str), "x") + 1 == axes)
     for name, value in chosen.items():
         kept &= study.results.columns[name] == value
-    for name in ("workload", "epsilon", "task", "seed"):
+    for name in ("workload", *BUDGET, "task", "seed"):
         values = sorted(set(study.results.columns[name][kept].tolist()))
         kept &= study.results.columns[name] == (0.1 if name == "epsilon" and 0.1 in values else values[0])
-    return Study(study.form, study.results.take(np.flatnonzero(kept)), study.names[kept])
+    return FormResults(study.form, study.results.take(np.flatnonzero(kept)), study.names[kept])
 
 
-def _means(study: Study) -> Floats:
+def _means(study: FormResults) -> Floats:
     return np.where(study.results.whole, study.results.measured.mean, np.nan)
 
 
-def _title(study: Study) -> str:
+def _title(study: FormResults) -> str:
     first = study.results[0]
-    return f"{_verbatim(first.workload)} on {first.domain}, epsilon {first.epsilon:g}, {study.form} forms"
+    budget = budget_words(first.epsilon, first.delta, first.rho)
+    return f"{_verbatim(first.workload)} on {first.domain}, {budget}, {study.form} forms"
 
 
-def _by_scale(study: Study, figure: str, overlay: Overlay) -> Any:
+def _by_scale(study: FormResults, figure: str, overlay: Overlay) -> Any:
     """Figure 1: a dot for each dataset, a diamond for their mean, baselines as lines."""
     from matplotlib.figure import Figure
 
@@ -178,7 +181,7 @@ def _by_scale(study: Study, figure: str, overlay: Overlay) -> Any:
     return drawn
 
 
-def _by_dataset(study: Study, figure: str, scale: int, overlay: Overlay) -> Any:
+def _by_dataset(study: FormResults, figure: str, scale: int, overlay: Overlay) -> Any:
     """Figures 2a and 2b: baselines, Hb and every algorithm that is competitive on some dataset at this scale."""
     from matplotlib.figure import Figure
 
@@ -213,7 +216,7 @@ def _by_dataset(study: Study, figure: str, scale: int, overlay: Overlay) -> Any:
     return drawn
 
 
-def _by_domain(study: Study) -> Any:
+def _by_domain(study: FormResults) -> Any:
     """Figure 2c: two datasets and two scales in 2-D, or the first ones that there are; None with one domain."""
     from matplotlib.figure import Figure
 
@@ -251,12 +254,12 @@ def _by_domain(study: Study) -> Any:
     return drawn
 
 
-def _error(study: Study) -> str:
+def _error(study: FormResults) -> str:
     """What the axis of errors shows."""
     return f"mean {study.results.standards.error_words}".replace("$", r"\$")
 
 
-def _look(study: Study, name: str, place: int) -> dict[str, Any]:
+def _look(study: FormResults, name: str, place: int) -> dict[str, Any]:
     """Marker and colour of an algorithm; baselines are grey."""
     colour = "#777777" if name in study.results.standards.baselines else COLOURS[place % len(COLOURS)]
     return {"marker": MARKERS[place % len(MARKERS)], "color": colour}
@@ -281,11 +284,8 @@ def _save(figure: Any, folder: Path, stem: str, formats: Sequence[str]) -> list[
     """Files without a date in them: the same results give the same figure."""
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
     files = [folder / f"{stem}.{each}" for each in formats]
-    try:
+    with refusal(folder, "a folder that can be written to"):
         folder.mkdir(parents=True, exist_ok=True)
         for path in files:
             figure.savefig(path, dpi=200, metadata=undated.get(path.suffix[1:], {}))
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InvalidStore(f"cannot write to {folder}: {reason}; give a folder that can be written to") from None
     return files

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from os import PathLike
@@ -11,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from dpbench.errors import InvalidStore
 from dpbench.interpreting import Baseline, baselines, competitive_sets, error_cells, regret
 from dpbench.interpreting.errors_table import scales_of
-from dpbench.page.data import TABLE, Study, studies
-from dpbench.page.table import LATEX_PACKAGES, Cell, Table
+from dpbench.page.data import TABLE, FormResults, by_form
+from dpbench.page.table import Cell, Table
 from dpbench.results import Results
+from dpbench.results.markup import LATEX_PACKAGES
+from dpbench.store.files import csv_text, refusal
+from dpbench.store.setting_key import Group
 from dpbench.store.store import write_whole
 
 FORM_WORDS = {"published": "as the paper did", "private": "private end to end"}
@@ -44,18 +44,15 @@ class Tables:
 
     def csv(self) -> str:
         """All numbers, one row per cell."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["table", "caption", "row", "column", "value", "deviation", "bold"])
-        for table in self.tables:
-            for name, cells in table.rows:
-                for column, cell in zip(table.columns, cells, strict=True):
-                    if cell is not None:
-                        around = "" if cell.around is None else repr(cell.around)
-                        writer.writerow(
-                            [table.name, table.caption, name, column, repr(cell.value), around, int(cell.bold)]
-                        )
-        return text.getvalue()
+        names = ("table", "caption", "row", "column", "value", "deviation", "bold")
+        lines = (
+            (table.name, table.caption, name, column, cell.value, cell.around, int(cell.bold))
+            for table in self.tables
+            for name, cells in table.rows
+            for column, cell in zip(table.columns, cells, strict=True)
+            if cell is not None
+        )
+        return csv_text(names, (dict(zip(names, line, strict=True)) for line in lines))
 
     def _repr_html_(self) -> str:
         return "".join(table._repr_html_() for table in self.tables)
@@ -66,11 +63,11 @@ def tables(results: Results, out: str | PathLike[str] | None = None) -> Tables:
 
     Errors by scale and by dataset, competitive sets by mean and by percentile, ratios to the baselines, regret.
     """
-    found = tuple(table for study in studies(results) for make in MAKERS for table in make(study))
+    found = tuple(table for study in by_form(results) for make in MAKERS for table in make(study))
     if out is None:
         return Tables(found)
     folder, files = Path(out), []
-    try:
+    with refusal(folder, "a folder that can be written to"):
         folder.mkdir(parents=True, exist_ok=True)
         for kind in dict.fromkeys(table.name for table in found):
             some = Tables(tuple(table for table in found if table.name == kind))
@@ -78,24 +75,17 @@ def tables(results: Results, out: str | PathLike[str] | None = None) -> Tables:
                 path = folder / f"table-{kind}{ending}"
                 write_whole(path, text.encode())
                 files.append(path)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InvalidStore(f"cannot write to {folder}: {reason}; give a folder that can be written to") from None
     return Tables(found, tuple(files))
 
 
-def _errors(study: Study) -> Iterable[Table]:
+def _errors(study: FormResults) -> Iterable[Table]:
     """Mean over datasets by algorithm and scale; bold where competitive on half of them."""
     sets, everything = competitive_sets(study.results), error_cells(study.results)
     short = _short(study)
     for group, places in sets.grid.groups().items():
         scales = sorted({sets.grid.places[place].scale for place in places})
         wins = {scale: sets.counts(places[sets.grid.column("scale")[places] == scale]) for scale in scales}
-        cells = {
-            (each.algorithm, each.scale): each
-            for each in everything
-            if (each.task, each.workload, each.domain, each.epsilon, each.seed) == group and each.datasets
-        }
+        cells = {(each.algorithm, each.scale): each for each in everything if each.group == group and each.datasets}
         names = [label for label in sets.grid.labels if any((label, scale) in cells for scale in scales)]
         rows = tuple(
             (
@@ -117,7 +107,7 @@ def _errors(study: Study) -> Iterable[Table]:
         yield Table("errors", f"{words} ({sets.family(places)}). {_where(study, group)}", _scales(scales), rows)
 
 
-def _datasets(study: Study) -> Iterable[Table]:
+def _datasets(study: FormResults) -> Iterable[Table]:
     """Every dataset by itself, a table for each scale; bold: competitive."""
     sets, measured = competitive_sets(study.results), study.results.measured
     short = _short(study)
@@ -138,17 +128,17 @@ def _datasets(study: Study) -> Iterable[Table]:
         yield Table("datasets", words, tuple(short[sets.grid.labels[column]] for column in used), tuple(rows))
 
 
-def _competitive(study: Study) -> Iterable[Table]:
+def _competitive(study: FormResults) -> Iterable[Table]:
     """As the paper's Table 3, among all algorithms of these results; the paper's is among those of its Figure 1."""
     return _counted(study, "competitive", study.results.standards.test)
 
 
-def _risk(study: Study) -> Iterable[Table]:
+def _risk(study: FormResults) -> Iterable[Table]:
     """The same by the percentile of the standards."""
     return _counted(study, "risk", "percentile")
 
 
-def _counted(study: Study, kind: str, test: str) -> Iterable[Table]:
+def _counted(study: FormResults, kind: str, test: str) -> Iterable[Table]:
     sets = competitive_sets(study.results, test)
     short = _short(study)
     for group, places in sets.grid.groups().items():
@@ -168,23 +158,22 @@ def _counted(study: Study, kind: str, test: str) -> Iterable[Table]:
         yield Table(kind, f"{words} ({sets.family(places)}). {_where(study, group)}", _scales(scales), rows)
 
 
-def _baselines(study: Study) -> Iterable[Table]:
+def _baselines(study: FormResults) -> Iterable[Table]:
     """Error over that of each baseline, a table for each; bold: beats it."""
     short, standards = _short(study), study.results.standards
-    found: dict[tuple[object, ...], list[Baseline]] = {}
+    found: dict[tuple[Group, str], list[Baseline]] = {}
     for each in baselines(study.results):
-        key = (each.task, each.workload, each.domain, each.epsilon, each.seed, each.baseline)
-        found.setdefault(key, []).append(each)
-    for (*group, baseline), lines in found.items():
+        found.setdefault((each.group, each.baseline), []).append(each)
+    for (group, baseline), lines in found.items():
         scales = sorted({each.scale for each in lines})
         cells = {(each.algorithm, each.scale): Cell(each.ratio, bold=each.beats) for each in lines}
         names = dict.fromkeys(each.algorithm for each in lines)
         rows = tuple((short[name], tuple(cells.get((name, scale)) for scale in scales)) for name in names)
-        words = f"Mean {standards.error_words} over datasets, over that of {short[str(baseline)]}; bold: below 1."
-        yield Table("baselines", f"{words} {_where(study, tuple(group))}", _scales(scales), rows)
+        words = f"Mean {standards.error_words} over datasets, over that of {short[baseline]}; bold: below 1."
+        yield Table("baselines", f"{words} {_where(study, group)}", _scales(scales), rows)
 
 
-def _regret(study: Study) -> Iterable[Table]:
+def _regret(study: FormResults) -> Iterable[Table]:
     short = _short(study)
     found = regret(study.results, TABLE)
     for where in dict.fromkeys(each.where for each in found):
@@ -196,7 +185,7 @@ def _regret(study: Study) -> Iterable[Table]:
             )
             for each in lines
         )
-        group = tuple(value for _, value in where)
+        group = Group(**dict(where))
         yield Table(
             "regret",
             f"Regret by mean {study.results.standards.error_words} with its 95 % interval over datasets. "
@@ -206,7 +195,7 @@ def _regret(study: Study) -> Iterable[Table]:
         )
 
 
-MAKERS: tuple[Callable[[Study], Iterable[Table]], ...] = (
+MAKERS: tuple[Callable[[FormResults], Iterable[Table]], ...] = (
     _errors,
     _competitive,
     _risk,
@@ -216,19 +205,18 @@ MAKERS: tuple[Callable[[Study], Iterable[Table]], ...] = (
 )
 
 
-def _short(study: Study) -> dict[str, str]:
+def _short(study: FormResults) -> dict[str, str]:
     return dict(zip(study.results.labels.tolist(), study.names.tolist(), strict=True))
 
 
-def _error(study: Study) -> str:
+def _error(study: FormResults) -> str:
     """What an error is, at the beginning of a caption."""
     words = study.results.standards.error_words
     return words[0].upper() + words[1:]
 
 
-def _where(study: Study, group: tuple[object, ...]) -> str:
-    _, workload, domain, epsilon, _ = group
-    return f"{workload} on {domain}, epsilon {epsilon:g}, {FORM_WORDS[study.form]}."
+def _where(study: FormResults, group: Group) -> str:
+    return f"{group.workload} on {group.domain}, {group.budget}, {FORM_WORDS[study.form]}."
 
 
 def _scales(scales: list[int]) -> tuple[str, ...]:

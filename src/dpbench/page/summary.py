@@ -20,6 +20,8 @@ class SummaryTable:
     algorithms: list[str] = field(default_factory=list)
     errors: dict[tuple[str, int], float] = field(default_factory=dict)
     """Mean error over datasets, by algorithm and scale."""
+    percentiles: dict[tuple[str, int], float] = field(default_factory=dict)
+    """Mean over datasets of the percentile of the standards."""
     wins: dict[tuple[str, int], int] = field(default_factory=dict)
     """On how many datasets the algorithm is competitive."""
     family: str = ""
@@ -32,11 +34,10 @@ def summary_tables(results: Results) -> list[SummaryTable]:
     grid, sets = measured.grid, competitive_sets(measured)
     scales = grid.column("scale")
     tables = {}
-    several_seeds = len({place.seed for place in grid.places}) > 1
+    several = len({place.seed for place in grid.places}) > 1
     for group, places in grid.groups().items():
-        _, workload, domain, epsilon, seed = group
         tables[group] = SummaryTable(
-            title=f"{workload} on {domain}, epsilon {epsilon:g}" + (f", seed {seed}" if several_seeds else ""),
+            title=f"{group.workload} on {group.domain}, {group.budget}" + (f", seed {group.seed}" if several else ""),
             datasets=sorted({grid.places[place].dataset for place in places}),
             scales=np.unique(scales[places]).tolist(),
             family=sets.family(places),
@@ -45,8 +46,9 @@ def summary_tables(results: Results) -> list[SummaryTable]:
             counts = sets.counts(places[scales[places] == scale])
             tables[group].wins |= {(label, scale): number for label, number in counts.items()}
     for cell in error_cells(measured):
-        table = tables[cell.task, cell.workload, cell.domain, cell.epsilon, cell.seed]
+        table = tables[cell.group]
         table.errors[cell.algorithm, cell.scale] = cell.mean
+        table.percentiles[cell.algorithm, cell.scale] = cell.percentile
         if cell.algorithm not in table.algorithms:
             table.algorithms.append(cell.algorithm)
     return list(tables.values())

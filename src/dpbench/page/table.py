@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+
+from dpbench.results.markup import latex_rows, latex_text, markdown_rows, markdown_text, power_of_ten
 
 
 @dataclass(frozen=True)
@@ -41,22 +43,9 @@ class Table:
 
     def markdown(self) -> str:
         """A table for Markdown, its caption above it."""
-        lines = [["", *self.columns], *([name, *(_plain_cell(cell) for cell in cells)] for name, cells in self.rows)]
-        bold = [
-            [False] * len(lines[0]),
-            *([False, *(bool(cell and cell.bold) for cell in cells)] for _, cells in self.rows),
-        ]
-        shown = [
-            "| "
-            + " | ".join(
-                f"**{markdown_text(text)}**" if strong else markdown_text(text)
-                for text, strong in zip(*pair, strict=True)
-            )
-            + " |"
-            for pair in zip(lines, bold, strict=True)
-        ]
-        shown.insert(1, "|---" + "|---:" * len(self.columns) + "|")
-        return "\n".join([f"**{markdown_text(self.caption)}**", "", *shown, ""])
+        body = [[markdown_text(name), *(_markdown_cell(cell) for cell in cells)] for name, cells in self.rows]
+        lines = markdown_rows(["", *map(markdown_text, self.columns)], body, right=True)
+        return "\n".join([f"**{markdown_text(self.caption)}**", "", *lines, ""])
 
     def _repr_html_(self) -> str:
         def line(tag: str, first: str, cells: Iterable[tuple[str, bool]]) -> str:
@@ -90,6 +79,11 @@ def _plain_cell(cell: Cell | None) -> str:
     return f"{cell.value:.2e}" + (f" ({cell.around:.1e})" if np.isfinite(cell.around) else "")
 
 
+def _markdown_cell(cell: Cell | None) -> str:
+    text = markdown_text(_plain_cell(cell))
+    return f"**{text}**" if cell and cell.bold else text
+
+
 def _latex_cell(cell: Cell | None) -> str:
     """Mean and deviation with one common power of ten; bold through boldmath, which reaches digits."""
     if cell is None:
@@ -111,53 +105,7 @@ def _latex_number(cell: Cell) -> str:
     return f"({digits:.2f}{around}) \\cdot 10^{{{exponent}}}"
 
 
-LATEX_PACKAGES = "% needs \\usepackage{booktabs,graphicx}\n"
-_FITTING = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
-
-
-def latex_rows(head: Sequence[str], body: Iterable[Sequence[str]]) -> list[str]:
-    """Rows of LaTeX text as a tabular of booktabs, made smaller where it is wider than the page.
-
-    The braces before each row keep a name that begins with a bracket or a star from becoming an option of the line
-    before.
-    """
-    return [
-        _FITTING,
-        rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
-        r"\toprule",
-        " & ".join(head) + r" \\",
-        r"\midrule",
-        *("{}" + " & ".join(row) + r" \\" for row in body),
-        r"\bottomrule",
-        r"\end{tabular}}",
-    ]
-
-
 def _latex_heading(text: str) -> str:
     """A name, or a scale as a power of ten."""
     exponent = power_of_ten(float(text)) if re.fullmatch(r"[0-9.e+]+", text) else None
     return latex_text(text) if exponent is None else f"$10^{{{exponent}}}$"
-
-
-def latex_text(text: str) -> str:
-    """Text that LaTeX prints as it is, on one line."""
-    named = {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-    }
-    plain = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-    return "".join(named.get(sign, f"\\{sign}" if sign in "&%$#_{}" else sign) for sign in plain)
-
-
-def markdown_text(text: str) -> str:
-    """Text that Markdown prints as it is, also in a cell of a table."""
-    return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", " ".join(text.split()))
-
-
-def power_of_ten(number: float) -> int | None:
-    """The exponent of a number that is a power of ten from 1000 on; None for any other."""
-    exponent = round(np.log10(number)) if number > 0 else 0
-    return exponent if exponent >= 3 and number == 10**exponent else None

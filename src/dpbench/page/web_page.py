@@ -13,10 +13,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dpbench.errors import InvalidInput, InvalidStore
+from dpbench.errors import InvalidInput
 from dpbench.page.cards import Gallery
 from dpbench.page.data import page_data
 from dpbench.results import Results
+from dpbench.store.files import refusal
 from dpbench.store.store import write_whole
 
 SCRIPTS = ("data.js", "drawing.js", "charts.js", "figure.js", "views.js", "explorer.js", "cards.js", "main.js")
@@ -39,12 +40,9 @@ def page(
     if not len(results):
         raise InvalidInput("there are no results to show; run something first, for example `dpbench run demo`")
     path = Path(out) / NAME
-    try:
+    with refusal(path, "a folder that can be written to"):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, page_text(results, gallery or Gallery(), title, comparison).encode())
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InvalidStore(f"cannot write {path}: {reason}; give a folder that can be written to") from None
     return path
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from dpbench.paper import (
     disagreements,
-    exchange,
     figures,
     finding_4,
     findings_inputs,
@@ -21,7 +20,7 @@ from dpbench.paper.verdict import Claim, Verdict, judge
 
 def all_claims() -> list[Claim]:
     """Tables, figures, findings, disagreements, what is not shown, the discussion."""
-    modules = (tables, figures, findings_inputs, finding_4, findings_practice, disagreements, unplotted, exchange)
+    modules = (tables, figures, findings_inputs, finding_4, findings_practice, disagreements, unplotted)
     found = [claim for module in modules for claim in module.claims()]
     return sorted(found, key=lambda claim: (_order(claim.group), not claim.headline))
 

@@ -15,7 +15,7 @@ from dpbench.paper.resampling import TIMES, deviations
 from dpbench.paper.study import Part
 from dpbench.paper.tables import in_form
 from dpbench.paper.verdict import Answer, Claim, Undecided, close
-from dpbench.repair.tuning_findings import MeanErrors, Place, RoundsRatio, TuningSpread, ratios_of, spreads_of
+from dpbench.repair.tuning_findings import MeanErrors, RoundsRatio, Scenario, TuningSpread, ratios_of, spreads_of
 from dpbench.results import Results
 
 TUNED = {"DAWA": 2.5, "MWEM": 7.5, "AHP": 7.5}
@@ -26,7 +26,7 @@ RISKY = (("PATENT", 10**3), ("MD-SAL", 10**5), ("TRACE", 10**7))
 def mean_errors(results: Results) -> MeanErrors:
     """Mean errors by algorithm and parameters, then by place."""
     means = results.measured.mean.tolist()
-    found: dict[tuple[str, str], dict[Place, float]] = {}
+    found: dict[tuple[str, str], dict[Scenario, float]] = {}
     for number in np.flatnonzero(results.whole).tolist():
         at = results[number]
         place = (at.dataset, at.domain, at.scale, at.workload, at.epsilon)

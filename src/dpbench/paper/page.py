@@ -6,6 +6,7 @@ from dpbench.paper.all_claims import verdicts
 from dpbench.paper.price import Price, prices
 from dpbench.paper.study import Study
 from dpbench.paper.verdict import UNDECIDED, Undecided, Verdict
+from dpbench.results.markup import markdown_rows
 
 
 def page(study: Study) -> str:
@@ -21,9 +22,7 @@ def page(study: Study) -> str:
         "",
         "## The ten findings",
         "",
-        "| | finding | in the paper's setting | end-to-end private |",
-        "|---|---|---|---|",
-        *(_finding(each) for each in headlines),
+        *markdown_rows(["", "finding", "in the paper's setting", "end-to-end private"], map(_finding, headlines)),
         "",
         "## What changes when every algorithm is really private",
         "",
@@ -35,23 +34,28 @@ def page(study: Study) -> str:
         "",
         "## All verdicts",
         "",
-        "| where | claim | paper | paper's setting | private |",
-        "|---|---|---|---|---|",
-        *(
-            f"| {each.group}, {each.source} | {each.claim} | {each.says} | {each.ours}: **{each.verdict}** {each.why} "
-            f"| {each.private}: **{each.private_verdict}** {each.private_why} |"
-            for each in found
-        ),
+        *markdown_rows(["where", "claim", "paper", "paper's setting", "private"], map(_verdict, found)),
     ]
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _finding(each: Verdict) -> str:
-    number = each.group.split()[1]
-    return (
-        f"| {number} | {each.claim} | **{each.verdict}**: {each.ours}{_note(each.why)} "
-        f"| **{each.private_verdict}**: {each.private}{_note(each.private_why)} |"
-    )
+def _finding(each: Verdict) -> list[str]:
+    return [
+        each.group.split()[1],
+        each.claim,
+        f"**{each.verdict}**: {each.ours}{_note(each.why)}",
+        f"**{each.private_verdict}**: {each.private}{_note(each.private_why)}",
+    ]
+
+
+def _verdict(each: Verdict) -> list[str]:
+    return [
+        f"{each.group}, {each.source}",
+        each.claim,
+        each.says,
+        f"{each.ours}: **{each.verdict}** {each.why}",
+        f"{each.private}: **{each.private_verdict}** {each.private_why}",
+    ]
 
 
 def _note(why: str) -> str:
@@ -89,8 +93,5 @@ def _price_table(domain: str, found: list[Price]) -> list[str]:
     scales = sorted({each.scale for each in found})
     cells = {(each.algorithm, each.scale): f"{each.typical:.2f}" for each in found}
     names = dict.fromkeys(each.algorithm for each in found)
-    return [
-        f"| {domain} | " + " | ".join(f"{scale:.0e}" for scale in scales) + " |",
-        "|---" * (len(scales) + 1) + "|",
-        *(f"| {name} | " + " | ".join(cells.get((name, scale), "-") for scale in scales) + " |" for name in names),
-    ]
+    body = ([name, *(cells.get((name, scale), "-") for scale in scales)] for name in names)
+    return markdown_rows([domain, *(f"{scale:.0e}" for scale in scales)], body)

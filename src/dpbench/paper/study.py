@@ -8,6 +8,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from dpbench.paper.reported import DOMAINS
 from dpbench.paper.verdict import Undecided
 from dpbench.repair.side_prices import TASK
 from dpbench.results import Results
+from dpbench.results.csv_file import write_rows
 from dpbench.standards import Standards
 
 FILES = ("published", "private", "extras")
@@ -24,6 +26,8 @@ EXTRAS = ("epsilon", "original", "parameters", "truncation", TASK)
 """Tasks beside the paper's two, by the beginning of their names."""
 PAPER_STANDARDS = vars(Standards())
 """The paper's loss, percentile, level, baselines and test, whatever a plan has."""
+EXPORTED = ("dataset", "domain", "scale", "epsilon", "algorithm", "variant", "side_information")
+"""Columns that say which setting a row of an export is."""
 NOTHING = "no results were given; name a store or a summary file"
 COMMANDS = {
     "published": "dpbench run paper --variant published --side-information public",
@@ -147,3 +151,30 @@ def pack(stores: Iterable[str | PathLike[str]], folder: str | PathLike[str]) -> 
             whole.write(Path(folder) / f"{name}.parquet", losses=False)
             written[name] = len(whole)
     return written
+
+
+def export_study(study: Study, path: str | PathLike[str]) -> int:
+    """Write one row per setting: what it is, mean, deviation, 95th percentile; the number of rows."""
+    parts = (("paper", study.published.results), ("private", study.private.results), ("extra", study.published.extras))
+    rows = [row for name, results in parts if results is not None for row in _exported(name, results)]
+    write_rows(path, rows)
+    return len(rows)
+
+
+def _exported(setting: str, results: Results) -> list[dict[str, Any]]:
+    measured = results.measured
+    columns: dict[str, list[Any]] = {"dim": [name.count("x") + 1 for name in results.columns["domain"].tolist()]}
+    columns |= {name: results.columns[name].tolist() for name in EXPORTED}
+    columns |= {
+        "mean": measured.mean.tolist(),
+        "sd": measured.deviation.tolist(),
+        "p95": measured.percentile.tolist(),
+        "trials": measured.trials.tolist(),
+        "squared_bias": results.columns["squared_bias"].tolist(),
+        "parameters": results.columns["parameters"].tolist(),
+        "seed": results.columns["seed"].tolist(),
+        "algorithm_source": results.columns["algorithm_source"].tolist(),
+    }
+    return [
+        {"setting": setting, **dict(zip(columns, each, strict=True))} for each in zip(*columns.values(), strict=True)
+    ]

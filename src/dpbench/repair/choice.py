@@ -15,7 +15,7 @@ Parameters = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
-class Place:
+class TableKey:
     """What a row of a table is for."""
 
     dimensions: int
@@ -31,59 +31,59 @@ class Place:
 
 
 def best_rows(
-    errors: Mapping[tuple[Place, str, Parameters], Sequence[float]],
+    errors: Mapping[tuple[TableKey, str, Parameters], Sequence[float]],
     grid: Sequence[Parameters],
     monotone: bool = False,
 ) -> list[TrainedRow]:
-    """One row a place: least geometric mean over shapes of error over the best of that shape; ties to the simpler.
+    """One row per key: least geometric mean over shapes of error over the best of that shape; ties to the simpler.
 
-    ``errors`` has per place, shape and parameters one mean error for each data sample. ``grid`` is in the order of
+    ``errors`` has per key, shape and parameters one mean error for each data sample. ``grid`` is in the order of
     simplicity: among parameters within one standard error of the best the first is taken. With ``monotone`` the first
     parameter never decreases with the signal (isotonic in its logarithm, weighted alike).
     """
-    places = sorted({place for place, _, _ in errors}, key=lambda place: place.order)
-    rows = [_row(place, errors, grid) for place in places]
+    keys = sorted({key for key, _, _ in errors}, key=lambda key: key.order)
+    rows = [_row(key, errors, grid) for key in keys]
     return _monotone(rows, errors, grid) if monotone else rows
 
 
 def _logs(
-    place: Place, errors: Mapping[tuple[Place, str, Parameters], Sequence[float]], grid: Sequence[Parameters]
+    key: TableKey, errors: Mapping[tuple[TableKey, str, Parameters], Sequence[float]], grid: Sequence[Parameters]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean log regret of each choice, ``(grid,)``, and log errors by shape and sample, ``(grid, shapes, samples)``."""
-    shapes = sorted({shape for at, shape, _ in errors if at == place})
-    table = np.log([[np.asarray(errors[place, shape, theta]) for shape in shapes] for theta in grid])
+    shapes = sorted({shape for at, shape, _ in errors if at == key})
+    table = np.log([[np.asarray(errors[key, shape, theta]) for shape in shapes] for theta in grid])
     by_shape = table.mean(axis=2)
     regret = by_shape - by_shape.min(axis=0)
     return regret.mean(axis=1), table
 
 
 def _row(
-    place: Place, errors: Mapping[tuple[Place, str, Parameters], Sequence[float]], grid: Sequence[Parameters]
+    key: TableKey, errors: Mapping[tuple[TableKey, str, Parameters], Sequence[float]], grid: Sequence[Parameters]
 ) -> TrainedRow:
-    regret, table = _logs(place, errors, grid)
+    regret, table = _logs(key, errors, grid)
     best = int(np.argmin(regret))
     spread = (table - table[best]).mean(axis=1)
     samples = spread.shape[1]
     deviation = spread.std(axis=1, ddof=1) / np.sqrt(samples) if samples > 1 else np.zeros(len(grid))
     chosen = next(index for index in range(len(grid)) if regret[index] <= regret[best] + deviation[index])
-    return _made(place, grid[chosen], regret[chosen], float(table[chosen].mean(axis=0).std() / np.sqrt(samples)))
+    return _made(key, grid[chosen], regret[chosen], float(table[chosen].mean(axis=0).std() / np.sqrt(samples)))
 
 
-def _made(place: Place, parameters: Parameters, regret: float, standard_error: float) -> TrainedRow:
+def _made(key: TableKey, parameters: Parameters, regret: float, standard_error: float) -> TrainedRow:
     return TrainedRow(
-        place.dimensions,
-        place.cells,
-        place.log10_product,
+        key.dimensions,
+        key.cells,
+        key.log10_product,
         parameters,
         float(np.exp(regret)),
         standard_error,
-        place.epsilon,
+        key.epsilon,
     )
 
 
 def _monotone(
     rows: list[TrainedRow],
-    errors: Mapping[tuple[Place, str, Parameters], Sequence[float]],
+    errors: Mapping[tuple[TableKey, str, Parameters], Sequence[float]],
     grid: Sequence[Parameters],
 ) -> list[TrainedRow]:
     """Replace the chosen parameters by the nondecreasing path through the grid with the least total regret.
@@ -96,8 +96,8 @@ def _monotone(
     result = []
     for group in sorted({(row.dimensions, row.cells, row.epsilon or 0.0) for row in rows}):
         members = [row for row in rows if (row.dimensions, row.cells, row.epsilon or 0.0) == group]
-        places = [Place(row.dimensions, row.cells, row.log10_product, row.epsilon) for row in members]
-        costs = np.array([_logs(place, errors, grid)[0][order] for place in places])
+        keys = [TableKey(row.dimensions, row.cells, row.log10_product, row.epsilon) for row in members]
+        costs = np.array([_logs(key, errors, grid)[0][order] for key in keys])
         best, choice = costs[0].copy(), []
         for cost in costs[1:]:
             least = np.minimum.accumulate(best)
@@ -106,7 +106,7 @@ def _monotone(
         path = [int(np.argmin(best))]
         for step in reversed(choice):
             path.append(step[path[-1]])
-        for place, index, row in zip(places, reversed(path), members, strict=True):
-            regret = costs[places.index(place)][index]
-            result.append(_made(place, grid[order[index]], regret, row.standard_error))
+        for key, index, row in zip(keys, reversed(path), members, strict=True):
+            regret = costs[keys.index(key)][index]
+            result.append(_made(key, grid[order[index]], regret, row.standard_error))
     return result

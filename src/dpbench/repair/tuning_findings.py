@@ -10,9 +10,9 @@ import numpy as np
 from dpbench.domain import Domain
 from dpbench.store import Row
 
-Place = tuple[str, str, int, str, float]
+Scenario = tuple[str, str, int, str, float]
 """Dataset, domain, scale, workload, epsilon."""
-MeanErrors = Mapping[tuple[str, str], Mapping[Place, float]]
+MeanErrors = Mapping[tuple[str, str], Mapping[Scenario, float]]
 """Mean errors by algorithm and parameters, then by place."""
 
 
@@ -45,7 +45,7 @@ class RoundsRatio:
 
 def mean_errors(rows: Iterable[Row]) -> MeanErrors:
     """Mean error of every setting, by algorithm and parameters, then by place."""
-    errors: dict[tuple[str, str], dict[Place, list[float]]] = {}
+    errors: dict[tuple[str, str], dict[Scenario, list[float]]] = {}
     for row in rows:
         if not row.failure:
             place = (row.dataset, row.domain, row.scale, row.workload, row.epsilon)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import fields
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
-from dpbench.errors import InvalidStore
 from dpbench.measuring import Measurements
 from dpbench.results.results import COLUMNS, Results
-from dpbench.store.store import write_whole
+from dpbench.store.files import csv_text, write_file
 
 MEASURED = tuple(each.name for each in fields(Measurements))
 
@@ -37,14 +33,5 @@ def export_csv(results: Results, path: str | PathLike[str]) -> int:
 
 def write_rows(path: str | PathLike[str], rows: list[dict[str, Any]], names: tuple[str, ...] = ()) -> None:
     """Write rows as CSV, whole or not at all; numbers that are not known are empty."""
-    text = io.StringIO()
-    writer = csv.DictWriter(
-        text, names or tuple(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n"
-    )
-    writer.writeheader()
-    writer.writerows({name: "" if value != value else value for name, value in row.items()} for row in rows)  # noqa: PLR0124
-    try:
-        write_whole(Path(path), text.getvalue().encode())
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InvalidStore(f"cannot write {path}: {reason}; give a file in a folder that exists") from None
+    known = ({name: None if value != value else value for name, value in row.items()} for row in rows)  # noqa: PLR0124
+    write_file(path, csv_text(names or tuple(dict.fromkeys(name for row in rows for name in row)), known).encode())

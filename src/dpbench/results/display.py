@@ -1,14 +1,17 @@
-"""Results as a notebook shows them: what they are in one line, and small tables in HTML."""
+"""Results as people see them: what they are in one line, short labels, small tables in HTML for a notebook."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dpbench.results.markup import html_table
 
 if TYPE_CHECKING:
     from dpbench.results.grid import Grid
@@ -37,6 +40,15 @@ def facts(results: Results) -> str:
     return f"{len(results):,} settings: " + ", ".join(f"{n} {name}{'s' * (n != 1)}" for name, n in numbers.items())
 
 
+def short_labels(results: Results) -> NDArray[Any]:
+    """Labels without the marks of their form; in full where two would be the same."""
+    short = {label: re.sub(r" \[[^\]]*\]$", "", label) for label in dict.fromkeys(results.labels.tolist())}
+    number: dict[str, int] = {}
+    for name in short.values():
+        number[name] = number.get(name, 0) + 1
+    return np.array([short[each] if number[short[each]] == 1 else each for each in results.labels], dtype=object)
+
+
 def results_html(results: Results) -> str:
     """What results are, and mean errors over datasets by algorithm and scale."""
     means = results.grid.spread(np.where(results.whole, results.measured.mean, np.nan))
@@ -50,28 +62,17 @@ def results_html(results: Results) -> str:
 
 
 def by_scale_html(grid: Grid, cell: Callable[[NDArray[np.int64], int], str]) -> str:
-    """A table by algorithm and scale for each workload, domain and epsilon; the first one open."""
+    """A table by algorithm and scale for each workload, domain and budget; the first one open."""
     scales = grid.column("scale")
     parts: list[str] = []
     for group, places in grid.groups().items():
-        _, workload, domain, epsilon, _ = group
         used = np.flatnonzero((grid.index[places] >= 0).any(axis=0)).tolist()
         at = [places[scales[places] == scale] for scale in np.unique(scales[places])]
         rows = [[grid.labels[column], *(cell(some, column) for some in at)] for column in used]
         table = html_table(["", *(f"{scale:g}" for scale in np.unique(scales[places]))], rows)
-        title = html.escape(f"{workload} on {domain}, epsilon {epsilon:g}, by scale")
+        title = html.escape(f"{group.workload} on {group.domain}, {group.budget}, by scale")
         parts.append(f"<details{' open' if not parts else ''}><summary>{title}</summary>{table}</details>")
     return "".join(parts)
-
-
-def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; every text stays text."""
-
-    def line(tag: str, cells: Sequence[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-    body = "".join(line("td", row) for row in rows)
-    return f"<table><thead>{line('th', columns)}</thead><tbody>{body}</tbody></table>"
 
 
 def _words(value: Any) -> str:

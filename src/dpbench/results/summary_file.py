@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from dpbench.errors import InvalidStore
 from dpbench.standards import Standards
-from dpbench.store.store import write_whole
+from dpbench.store.files import write_file
+from dpbench.store.setting_key import BUDGET
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,11 +69,7 @@ def write_summary(
         use_byte_stream_split=split,
         write_statistics=False,
     )
-    try:
-        write_whole(path, sink.getvalue().to_pybytes())
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InvalidStore(f"cannot write {path}: {reason}; give a file in a folder that exists") from None
+    write_file(path, sink.getvalue().to_pybytes())
 
 
 def read_summary(path: Path) -> tuple[dict[str, NDArray[Any]], Floats, dict[str, Any], dict[str, Floats], Standards]:
@@ -97,6 +94,8 @@ def read_summary(path: Path) -> tuple[dict[str, NDArray[Any]], Floats, dict[str,
         elif name != "errors":
             values = table[name].to_numpy()
             columns[name] = values.astype(np.float64) if name in _SINGLE else values
+    for name in BUDGET:  # summaries from before budgets of zCDP have an epsilon alone
+        columns.setdefault(name, np.zeros(len(table)))
     standards = Standards(**json.loads(told.get("standards", "{}")))
     return columns, _trials(table["errors"], shape), json.loads(told["metadata"]), losses, standards
 

@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 from dpbench.errors import InvalidPlan, InvalidStore, RunStopped
 from dpbench.results.recorded_standards import recorded_standards
-from dpbench.run.bench import Bench
 from dpbench.run.code_hash.sources import IDENTITY
 from dpbench.run.costs import Measured, chunks, seconds_of
 from dpbench.run.interruption import Interruption
@@ -40,24 +39,6 @@ class Executor(Protocol):
     def stop(self) -> None:
         """End at once, dropping what is under way."""
         ...
-
-
-class Serial:
-    """Runs units in this process, one after the other: for looking closely, without any containment."""
-
-    jobs = 1
-
-    def __init__(self) -> None:
-        self._bench = Bench()
-
-    def rows(self, portions: list[list[Unit]]) -> Iterator[Row | None]:
-        """Rows in order."""
-        for portion in portions:
-            for unit in portion:
-                yield self._bench.run(unit)
-
-    def stop(self) -> None:
-        """Nothing runs beside us."""
 
 
 @dataclass(frozen=True)
@@ -202,7 +183,7 @@ def _measured(store: Store | None) -> Measured:
 
 
 @dataclass
-class Outcome:
+class RunSummary:
     """How a run went."""
 
     finished: int = 0
@@ -298,11 +279,11 @@ def execute(
     plan: Plan,
     measured: Measured | None = None,
     on_row: Callable[[Row], None] | None = None,
-) -> Outcome:
+) -> RunSummary:
     """Run units and store their rows; whatever happens, rows that came back are stored."""
     run = record_run(plan, store)
     portions = chunks([replace(unit, run=run) for unit in units], measured, executor.jobs)
-    outcome, shards, begin = Outcome(), Shards(store, run), time.monotonic()
+    outcome, shards, begin = RunSummary(), Shards(store, run), time.monotonic()
     try:
         with Interruption() as interruption:
             for row in executor.rows(portions):

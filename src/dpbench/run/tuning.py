@@ -14,7 +14,7 @@ from dpbench.datasets import shapes
 from dpbench.domain import Domain
 from dpbench.errors import InvalidTraining, UnknownName
 from dpbench.plugins import find
-from dpbench.repair.choice import Parameters, Place, best_rows
+from dpbench.repair.choice import Parameters, TableKey, best_rows
 from dpbench.repair.table import ParameterTable
 from dpbench.run.plan import Plan
 from dpbench.run.seeds import seed_for
@@ -111,7 +111,7 @@ class Training:
 
     def table(self, store: Store, provenance: Mapping[str, str]) -> ParameterTable:
         """The table that the errors in a store amount to."""
-        errors: dict[tuple[Place, str, Parameters], list[float]] = {}
+        errors: dict[tuple[TableKey, str, Parameters], list[float]] = {}
         by_label = {tuple(sorted(parameters)): parameters for parameters in self.grid}
         signals = {(e, scale_for(key, e)): key for e in self.epsilons for key in self.log10_products}
         for row in sorted(store.rows(), key=lambda row: row.identity):
@@ -119,10 +119,10 @@ class Training:
             if (row.epsilon, row.scale) in signals:
                 domain = Domain.of(row.domain)
                 epsilon = row.epsilon if len(self.epsilons) > 1 else None
-                place = Place(domain.ndim, domain.size, signals[row.epsilon, row.scale], epsilon)
+                key = TableKey(domain.ndim, domain.size, signals[row.epsilon, row.scale], epsilon)
                 parameters = by_label.get(tuple(sorted(_plain(row).items())))
                 if parameters is not None:
-                    errors.setdefault((place, row.dataset, parameters), []).append(sum(row.l2) / row.trials)
+                    errors.setdefault((key, row.dataset, parameters), []).append(sum(row.l2) / row.trials)
         rows = best_rows(errors, self.grid, self.kind.monotone)
         return ParameterTable(self.kind.name, tuple(rows), tuple(sorted(provenance.items())))
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from dpbench.errors import InvalidStore
+from dpbench.store.files import csv_text, write_file
 from dpbench.store.mixing import Register
-from dpbench.store.schema import ERRORS, SETTING, Row, arrow_schema, each_trial_once
+from dpbench.store.schema import ERRORS, Row, arrow_schema, each_trial_once
+from dpbench.store.setting_key import BUDGET, SETTING
 from dpbench.store.store import Store, write_whole
 
-CANONICAL = (*SETTING, "sample", "trial", *ERRORS, "failure")
+LATER = ("delta", "rho")
+"""Columns that came after programs had learnt the others, and so stand behind them."""
+
+CANONICAL = (*(name for name in SETTING if name not in LATER), "sample", "trial", *ERRORS, "failure", *LATER)
 """Columns that depend on what was asked alone: no times, no provenance."""
 FULL = (*CANONICAL, "seed", "private", "seconds", "key", "run")
 
@@ -84,6 +87,7 @@ def trial_rows(store: Store, columns: Sequence[str] = FULL, versions: Sequence[s
     result: list[dict[str, Any]] = []
     for row in rows:
         shared = {name: getattr(row, name) for name in columns if hasattr(row, name)} | dict.fromkeys(labels)
+        shared |= {name: getattr(row, name) or None for name in BUDGET}  # what does not apply is empty
         shared["seconds"] = row.seconds / max(row.trials, 1)
         if row.failure:
             result.append({**shared, **dict.fromkeys(ERRORS), "trial": row.first_trial})
@@ -100,22 +104,14 @@ def export(store: Store, path: Path, *, canonical: bool = False, versions: Seque
     if path.suffix not in {".csv", ".json", ".parquet"}:
         raise InvalidStore(f"cannot export to {path.name!r}; give a file that ends in .csv, .json or .parquet")
     rows = trial_rows(store, columns, versions)
-    try:
-        write_whole(path, _written(rows, tuple(rows[0]) if rows else columns, path.suffix))
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise InvalidStore(f"cannot write {path}: {reason}; give a file in a folder that exists") from None
+    write_file(path, _written(rows, tuple(rows[0]) if rows else columns, path.suffix))
     return len(rows)
 
 
 def _written(rows: list[dict[str, Any]], columns: Sequence[str], suffix: str) -> bytes:
     """Rows in the form that the ending of a file's name asks for."""
     if suffix == ".csv":
-        text = io.StringIO()
-        writer = csv.DictWriter(text, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        return text.getvalue().encode()
+        return csv_text(columns, rows).encode()
     if suffix == ".json":
         return (json.dumps(rows, indent=0) + "\n").encode()
     import pyarrow as pa

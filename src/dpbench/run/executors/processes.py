@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
+import contextlib
+import resource
 import selectors
-import signal
 import time
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
 
 from dpbench.errors import RunStopped
-from dpbench.run.executors.worker import work
+from dpbench.run.bench import Bench
+from dpbench.run.executors.contained import PATIENCE, Contained, exit_words
 from dpbench.run.units import Unit
 from dpbench.store.schema import Row
 
-ENVIRONMENT = {
-    **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"),
-    # glibc keeps what a unit has freed for the next: giving pages back and asking again took a tenth of the time
-    "MALLOC_TRIM_THRESHOLD_": str(256 * 2**20),
-    "MALLOC_MMAP_THRESHOLD_": str(32 * 2**20),
-}
-"""What workers find in their environment: a thread each, and memory that stays theirs."""
 TICK = 0.5
 """Seconds between two looks at workers that say nothing."""
 KILLS = 2
@@ -34,9 +26,7 @@ STILLBORN = 3
 
 
 @dataclass
-class _Worker:
-    process: SpawnProcess
-    connection: Connection
+class _Worker(Contained):
     waiting: deque[Unit] = field(default_factory=deque)
     """Units of its portion that have no row yet, the one under way first."""
     started: float = 0.0
@@ -45,6 +35,22 @@ class _Worker:
     """Whether it has asked for work."""
     overdue: Unit | None = None
     """The unit that it was ended for."""
+
+
+def work(connection: Connection, memory: int | None) -> None:
+    """What a worker does: take portions of units, send back one row after the other until the pipe closes."""
+    if memory is not None:
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    bench = Bench()
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        connection.send("ready")
+        while True:
+            for unit in connection.recv():
+                try:
+                    connection.send(bench.run(unit))
+                except RunStopped as error:
+                    connection.send(error)
+                    return
 
 
 class Processes:
@@ -58,7 +64,6 @@ class Processes:
         self.jobs = jobs
         self.timeout = timeout
         self.memory = memory
-        self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
         self._selector: selectors.BaseSelector = selectors.DefaultSelector()
         self._kills: Counter[tuple[str, int]] = Counter()
@@ -67,8 +72,6 @@ class Processes:
     def rows(self, portions: list[list[Unit]]) -> Iterator[Row | None]:
         """Rows of all units, in the order in which they finish; None now and then while nothing comes."""
         queue = deque(portions)
-        before = {name: os.environ.get(name) for name in ENVIRONMENT}
-        os.environ.update(ENVIRONMENT)
         looked = time.monotonic()
         self._selector = selectors.DefaultSelector()
         try:
@@ -87,11 +90,6 @@ class Processes:
         finally:
             self.stop()
             self._selector.close()
-            for name, value in before.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
 
     def stop(self) -> None:
         """End every worker at once; units under way are dropped."""
@@ -101,13 +99,9 @@ class Processes:
             self._part_with(worker)
 
     def _start(self) -> None:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=work, args=(theirs, self.memory, os.getpid()), daemon=True)
-        process.start()
-        theirs.close()
-        worker = _Worker(process, ours)
+        worker = _Worker.start(work, self.memory)
         self._workers.append(worker)
-        self._selector.register(ours, selectors.EVENT_READ, worker)
+        self._selector.register(worker.connection, selectors.EVENT_READ, worker)
 
     def _hear(self, worker: _Worker, queue: deque[list[Unit]], *, ended: bool = False) -> Iterator[Row]:
         """Take what a worker has sent, everything if it has ended; then bury it."""
@@ -140,14 +134,10 @@ class Processes:
             self._part_with(worker)
 
     def _part_with(self, worker: _Worker) -> int:
-        """End a worker, whatever state it is in; its exit code."""
+        """Forget a worker that was killed or has closed its pipe; its exit code."""
         self._workers.remove(worker)
         self._selector.unregister(worker.connection)
-        worker.process.join(1)  # a worker that has closed its pipe is about to end by itself
-        worker.process.kill()
-        worker.process.join()
-        worker.connection.close()
-        return worker.process.exitcode or 0
+        return worker.end(PATIENCE)
 
     def _end_overdue(self) -> None:
         """Kill workers whose unit takes longer than allowed; what they still sent is heard before they are buried."""
@@ -165,8 +155,8 @@ class Processes:
         self._stillborn += not worker.ready
         if self._stillborn >= STILLBORN:
             raise RunStopped(
-                f"{self._stillborn} workers ended before they were ready ({_how(code)}); everything stored is kept: "
-                f"look for the reason with --jobs 0, or give workers more --memory"
+                f"{self._stillborn} workers ended before they were ready ({exit_words(code)}); everything stored is "
+                f"kept: look for the reason with --jobs 0, or give workers more --memory"
             )
         if worker.waiting:
             culprit, *rest = worker.waiting
@@ -187,14 +177,4 @@ class Processes:
             return f"took longer than {self.timeout:g} s (--timeout)" if late else ""
         self._kills[culprit.key, culprit.first_trial] += 1
         kills = self._kills[culprit.key, culprit.first_trial]
-        return f"ended {kills} workers ({_how(code)})" if kills >= KILLS else ""
-
-
-def _how(code: int) -> str:
-    """An exit code in words."""
-    if code >= 0:
-        return f"exit code {code}"
-    try:
-        return f"signal {signal.Signals(-code).name}"
-    except ValueError:
-        return f"signal {-code}"
+        return f"ended {kills} workers ({exit_words(code)})" if kills >= KILLS else ""
