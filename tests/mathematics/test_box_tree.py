@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from dpbench.linear.box_tree import BoxTree
 
 from dpbench.domain import Domain
+from dpbench.mathematics.box_tree import BoxTree
 
 SHAPES = [(1,), (2,), (13,), (16,), (1, 1), (1, 7), (5, 12), (64, 5), (4, 4), (3, 4, 5)]
 

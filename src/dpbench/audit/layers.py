@@ -85,7 +85,8 @@ def audit(
     """
     started = time.perf_counter()
     try:
-        subject = Subject(built(algorithm), side_information, seed, ignore_marks)
+        whole = built(algorithm)
+        subject = Subject(whole, side_information, seed, ignore_marks, whole.notions[0])
         _try(subject)
     except CheckFailed as failure:
         name = getattr(algorithm, "name", "") or getattr(algorithm, "__name__", type(algorithm).__name__)

@@ -5,9 +5,9 @@ from itertools import product
 from typing import ClassVar
 
 import numpy as np
-from dpbench.linear.box_tree import BoxTree
 
 from dpbench.domain import Domain
+from dpbench.mathematics.box_tree import BoxTree
 from dpbench.mathematics.cells import Cells
 from dpbench.privacy import (
     AboveThreshold,

@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dpbench.linear.box_tree import BoxTree
 
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
+from dpbench.mathematics.box_tree import BoxTree
 from dpbench.mathematics.cells import Cells
 from dpbench.privacy import (
     AboveThreshold,

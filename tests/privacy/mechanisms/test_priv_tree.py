@@ -3,11 +3,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dpbench.linear.box_tree import BoxTree
 
 from dpbench.audit.many_trials import ManyTrials
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput
+from dpbench.mathematics.box_tree import BoxTree
 from dpbench.privacy import PrivateData, PrivTree, RandomNoise
 from privacy.mechanisms.questions import decompositions
 
