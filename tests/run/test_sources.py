@@ -30,6 +30,7 @@ RUNNERS_OWN = {
     "run/bench.py": None,
     "run/source_data.py": None,
     "run/units.py": None,
+    "store/setting_key.py": None,
     "plugins.py": None,
     "task/parts.py": None,
     "workloads/catalogue.py": {"build"},

@@ -338,7 +338,10 @@ class _Writer:
             if is_constant:
                 text = "".join(str(each.value) for each in values if isinstance(each, ast.Constant))
                 self._strings.add(text)
-                self._out.append(ascii(text) if text else "")
+                if text.startswith("dpbench."):
+                    self._chain((MODULE_NAME, text.rstrip(".")))
+                else:
+                    self._out.append(ascii(text) if text else "")
             else:
                 for each in values:
                     self.write(each)
