@@ -174,7 +174,7 @@ def test_a_store_of_a_file_that_is_gone_still_reads(plan, capsys):
 def test_adding_a_workload_or_a_verb_runs_nothing_again(plan, monkeypatch, capsys):
     """A store that was made before they were there goes on."""
     from dpbench.run.code_hash import sources
-    from dpbench.run.code_hash.reach import Nodes
+    from dpbench.run.code_hash.nodes import Nodes
     from run.test_sources import UNUSED, Edited
 
     run(plan, "--quiet")

@@ -5,7 +5,8 @@ import pytest
 from dpbench.plugins import load_class
 from dpbench.run.code_hash import sources
 from dpbench.run.code_hash.modules import OURS, Library
-from dpbench.run.code_hash.reach import Nodes, Reach
+from dpbench.run.code_hash.nodes import Nodes
+from dpbench.run.code_hash.reach import Reach
 from dpbench.run.code_hash.sources import algorithm_source, definition_source
 
 MINE = '''\
@@ -42,8 +43,24 @@ def source(tmp_path):
     return of
 
 
-REGISTRY = "TABLE = {}\n\n\ndef register(kind):\n    TABLE[kind.__name__] = kind\n    return kind\n"
-BASE = "KINDS = {}\n\n\nclass Base:\n    def __init_subclass__(cls):\n        KINDS[cls.__name__] = cls\n"
+REGISTRY = """
+TABLE = {}
+
+def register(kind):
+    if kind.__name__ in TABLE:
+        raise ValueError(TABLE.get(kind.__name__))
+    TABLE[kind.__name__] = kind
+    return kind
+"""
+BASE = """
+KINDS = {}
+
+class Base:
+    def __init_subclass__(cls):
+        name = vars(cls).get("name", cls.__name__)
+        KINDS[name] = cls if KINDS.get(name) is None else None
+        KINDS[name] = cls
+"""
 DISPATCHED = """
 from functools import singledispatch
 

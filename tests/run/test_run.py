@@ -244,6 +244,17 @@ def test_a_changed_generator_is_not_mixed(store, monkeypatch):
         agenda(study(["Identity"]), store)
 
 
+def test_a_store_of_an_earlier_version_can_be_read_and_not_added_to(store, monkeypatch):
+    """Its hashes are of another kind, so that nothing could be recognised."""
+    run(study(["Identity"]), store)
+    ((name, record),) = store.runs().items()
+    store.record_run(name, {key: value for key, value in record.items() if key not in {"identity", "versions"}})
+    monkeypatch.setattr("dpbench.run.plan.generator_source", lambda: "other")
+    with pytest.raises(InvalidStore, match="it can be read, and a run needs another --store"):
+        agenda(study(["Identity"]), store)
+    assert len(store.rows()) == 8
+
+
 def test_another_share_for_the_scale_is_not_mixed(store):
     """rho_total is no column of a store, and results that differ in it do not stand under one setting."""
     common = {"datasets": ["clusters"], "domains": "8x8", "dimensions": 2, "workloads": ["Identity"], "samples": 1}

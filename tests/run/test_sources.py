@@ -15,7 +15,8 @@ from dpbench import algorithms, workloads
 from dpbench.datasets import shapes
 from dpbench.run.code_hash import sources
 from dpbench.run.code_hash.modules import OURS, Library
-from dpbench.run.code_hash.reach import Nodes, Reach
+from dpbench.run.code_hash.nodes import Nodes
+from dpbench.run.code_hash.reach import Reach
 from dpbench.run.code_hash.sources import RUNNER, algorithm_source, definition_source, generator_source
 from dpbench.run.data_vectors import draw_vector, losses, shape_on
 
@@ -23,14 +24,15 @@ NAMES = algorithms.names()
 RUNNERS_OWN = {
     "algorithm.py": {"Algorithm.refuse_unknown"},
     "algorithms/__init__.py": {"get"},
-    "beside.py": None,
+    "sibling_modules.py": None,
     "datasets/catalogue.py": {"fold"},
     "datasets/shapes.py": {"find", "get", "Shape.on", "<lambda>"},
-    "experiment/bench.py": None,
-    "experiment/source_data.py": None,
-    "experiment/unit.py": None,
+    "run/bench.py": None,
+    "run/source_data.py": None,
+    "run/units.py": None,
+    "store/setting_key.py": None,
     "plugins.py": None,
-    "task_parts.py": None,
+    "task/parts.py": None,
     "workloads/catalogue.py": {"build"},
 }
 """What a run executes and no number depends on: finding things by name, keeping, timing and writing them down.
@@ -44,6 +46,7 @@ class Edited(Library):
 
     def __init__(self, changes):
         super().__init__()
+        assert [path for path in changes if not (self.ours / path).is_file()] == []
         self._changes = changes
 
     def read(self, path):
@@ -102,14 +105,16 @@ UNUSED = {
     "a new shape": {"datasets/shapes.py": replaced("_ALL = (", "_ALL = (Shape('none', 1, '', _even),")},
     "the command line": {"cli/run.py": appended("X = 1"), "cli/store.py": appended("X = 1")},
     "stores and readings": {"store/store.py": appended("X = 1"), "results/reading.py": appended("X = 1")},
-    "how units are run": {"experiment/bench.py": appended("X = 1"), "experiment/processes.py": appended("X = 1")},
-    "an expected error": {"algorithms/hb.py": replaced("def expected_error(self,", "def expected_error(self, *more,")},
+    "how units are run": {"run/bench.py": appended("X = 1"), "run/execution.py": appended("X = 1")},
+    "an expected error": {"algorithms/hb.py": replaced("def measurement(self,", "def measurement(self, *more,")},
     "where an algorithm was published": {"algorithms/hb.py": replaced("VLDB", "PVLDB")},
     "docstrings": {"privacy/budget.py": replaced('"""One of ``parts``', '"""Any of ``parts``')},
     "annotations": {"privacy/noise.py": replaced("(seed: object) -> np.random.SeedSequence", "(seed: int) -> object")},
-    "comments and layout": {"linear/cells.py": replaced("return counts", "# all\n        return (\n  counts)")},
+    "comments and layout": {"mathematics/cells.py": replaced("return counts", "# all\n        return (\n  counts)")},
     "aliases": {
-        "linear/tree.py": lambda text: re.sub(r"\bnp\b", "numpy", text.replace("import numpy as np", "import numpy"))
+        "mathematics/tree.py": lambda text: re.sub(
+            r"\bnp\b", "numpy", text.replace("import numpy as np", "import numpy")
+        )
     },
 }
 """Changes that concern no number."""
@@ -127,14 +132,14 @@ def test_what_a_result_does_not_use_does_not_count(what, edited):
     ("changes", "who"),
     [
         (
-            {"linear/cells.py": replaced("sensitivity = 1", "sensitivity = 2")},
+            {"mathematics/cells.py": replaced("sensitivity = 1", "sensitivity = 2")},
             {"Identity", "Privelet", "AHP", "AHP*", "DPCube"},
         ),
-        ({"kernels/haar.py": replaced("0.5", "0.25")}, {"Privelet"}),
-        ({"linear/hilbert.py": appended("X = 1")}, set()),
+        ({"mathematics/kernels/haar.py": replaced("0.5", "0.25")}, {"Privelet"}),
+        ({"mathematics/hilbert.py": appended("X = 1")}, set()),
         ({"repair/published.py": replaced("MWEM_ROUNDS", "MWEM_ROUNDS_")}, {"MWEM*"}),
         ({"privacy/data.py": replaced("def parts(", "def parts(self, *_):\n        pass\n\n    def old_parts(")}, None),
-        ({"experiment/seeds.py": replaced("sha256", "sha512")}, set(NAMES)),
+        ({"run/seeds.py": replaced("sha256", "sha512")}, set(NAMES)),
         ({"privacy/noise.py": replaced("PCG64DXSM", "PCG64")}, set(NAMES)),
     ],
 )

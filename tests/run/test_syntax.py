@@ -107,3 +107,10 @@ def test_what_is_only_added_to():
         "def f(kind):\n    TABLE[kind.name] = kind\n    LIST.append(kind)\n    OTHER[1] = READ[2]\n    READ[3] = 4"
     )
     assert found.written == {("TABLE",), ("LIST", "append"), ("OTHER",)}
+
+
+def test_a_registry_is_not_read_by_the_function_that_adds_to_it():
+    """It may look whether a name is taken; a function that keeps what it computed does read it."""
+    look = "if name in TABLE or TABLE.get(name):\n        raise ValueError"
+    assert piece(f"def f(name, kind):\n    {look}\n    TABLE[name] = kind").written == {("TABLE",), ("TABLE", "get")}
+    assert piece("def f(x):\n    if x not in KEPT:\n        KEPT[x] = g(x)\n    return KEPT[x]").written == set()

@@ -141,7 +141,8 @@ def run_plan(chosen: argparse.Namespace) -> int:
     if outcome is None:
         record_changes(plan, store)
     if chosen.json:
-        write_json(_agenda_facts(plan, todo, max(jobs, 1), folder) | _outcome_facts(outcome, store))
+        facts = _agenda_facts(plan, todo, max(jobs, 1), folder) | {"asked for and not run": unrun}
+        write_json(facts | _outcome_facts(outcome, store))
     else:
         print_tables(store)
     if outcome is not None:

@@ -18,7 +18,8 @@ from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput
 from dpbench.privacy import RandomNoise
 from dpbench.run.code_hash.modules import Home, Library, Module
-from dpbench.run.code_hash.reach import Address, Nodes, Reach, content_hash
+from dpbench.run.code_hash.nodes import Address, Nodes
+from dpbench.run.code_hash.reach import Reach, content_hash
 from dpbench.run.data_vectors import draw_vector, losses, noise_seed, shape_on
 from dpbench.sibling_modules import file_of
 

@@ -31,10 +31,10 @@ _NAMING = {ast.ExceptHandler: ("name",), ast.MatchAs: ("name",), ast.MatchStar: 
 _UNSAID = {"ctx", "kind", "type_comment", "type_params", "type_ignores", "annotation", "returns"}
 """Fields that say nothing about what code does."""
 _IMPORTING = {"import_module", "__import__"}
-_ASKING = {"getattr", "attrgetter", "methodcaller", "getmembers"}
+_ASKING = {"getattr", "attrgetter", "methodcaller", "getmembers", "vars", "dir"}
 """Functions by which code can ask for an attribute that it does not mention."""
 _EVALUATING = {"eval", "exec", "globals", "locals", "vars", "dir"}
-"""Functions by which it can ask for any definition."""
+"""Functions by which it can ask for any definition; ``vars`` and ``dir`` if they are given nothing."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,10 @@ class Piece:
     chains: tuple[Chain, ...]
     """What stands in the slots of the text, in order."""
     written: frozenset[Chain]
-    """Those that are only added to, as a registry is by ``TABLE[name] = kind``."""
+    """Those that are only added to, or that belong to a registry to which a function adds what it is given.
+
+    Such a function may look whether a name is taken; that is no use of what is registered.
+    """
     words: frozenset[str]
     """Attributes, and texts that could be the names of some."""
     strings: frozenset[str]
@@ -139,6 +142,8 @@ class _Writer:
         self._strings: set[str] = set()
         self._imports: dict[str, tuple[Imported, ...]] = {}
         self._modules: set[str] = set()
+        self._registries: set[str] = set()
+        self._given: list[str] = []
         self._scopes: list[tuple[str, set[str] | frozenset[str]]] = [("class", siblings)] if siblings else []
 
     def piece(self) -> Piece:
@@ -146,7 +151,7 @@ class _Writer:
         return Piece(
             "".join(self._out),
             tuple(self._slots),
-            frozenset(chain for chain in self._slots if chain not in self._read),
+            frozenset(chain for chain in self._slots if chain not in self._read or chain[0] in self._registries),
             frozenset(self._words),
             frozenset(self._strings),
             self._imports,
@@ -204,14 +209,16 @@ class _Writer:
         if any("register" in chain_of(_called(each)) for each in getattr(node, "decorator_list", [])):
             self.write([each.annotation for each in ast.walk(node.args) if isinstance(each, ast.arg)])  # it dispatches
         self._scopes.append(("function", bound_names(node)))
-        arguments = node.args
+        arguments, given = node.args, len(self._given)
         named = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
+        self._given += [each.arg for each in named if each]
         self._out.append(",".join(each.arg if each else "" for each in named))
         numbers = (arguments.posonlyargs, arguments.args, arguments.defaults, arguments.kwonlyargs)
         required = [default is None for default in arguments.kw_defaults]
         self._out.append(f"|{[len(each) for each in numbers]}{required}")
         self.body(node.body if isinstance(node.body, list) else [node.body])
         self._scopes.pop()
+        del self._given[given:]
         self._out.append(")")
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
@@ -279,6 +286,13 @@ class _Writer:
         else:
             self._node(node)
 
+    def _assignment(self, node: ast.Assign) -> None:
+        """``TABLE[name] = kind`` in a function that was given the kind registers it."""
+        if isinstance(node.value, ast.Name) and node.value.id in self._given:
+            tables = [chain_of(each.value) for each in node.targets if isinstance(each, ast.Subscript)]
+            self._registries.update(chain[0] for chain in tables if len(chain) == 1 and not self._is_local(chain[0]))
+        self._node(node)
+
     def _expression(self, node: ast.Expr) -> None:
         """``TABLE.append(value)`` as a statement adds to a table; it does not read it."""
         call = node.value
@@ -297,11 +311,11 @@ class _Writer:
         texts = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
         if called in _IMPORTING:
             self._modules.update(texts[:1] or [ANY])
-        elif called in _ASKING and not texts:
-            self._words.add(ANY)
-        elif called in _EVALUATING:
+        elif called in _EVALUATING and not (called in _ASKING and node.args):
             self._words.add(ANY)
             self._modules.add(OWN)
+        elif called in _ASKING and not texts:
+            self._words.add(ANY)
         self._node(node)
 
     # --- values -----------------------------------------------------------------------------------
@@ -324,7 +338,10 @@ class _Writer:
             if is_constant:
                 text = "".join(str(each.value) for each in values if isinstance(each, ast.Constant))
                 self._strings.add(text)
-                self._out.append(ascii(text) if text else "")
+                if text.startswith("dpbench."):
+                    self._chain((MODULE_NAME, text.rstrip(".")))
+                else:
+                    self._out.append(ascii(text) if text else "")
             else:
                 for each in values:
                     self.write(each)
@@ -341,6 +358,7 @@ class _Writer:
         ast.Name: _name,
         ast.Attribute: _attribute,
         ast.Subscript: _subscript,
+        ast.Assign: _assignment,
         ast.Expr: _expression,
         ast.Call: _call,
         ast.Constant: _constant,
