@@ -67,6 +67,7 @@ def run_interpret(chosen: argparse.Namespace) -> int:
     """Print, or write, the tables that were asked for."""
     from dpbench.results import Results, export_csv
     from dpbench.results.csv_file import write_rows
+    from dpbench.store.files import known
 
     chosen.test = chosen.test or ("paired" if chosen.paired else None)
     opened = Results.open(chosen.study, **given_standards(chosen))
@@ -80,7 +81,7 @@ def run_interpret(chosen: argparse.Namespace) -> int:
         else:
             write_rows(chosen.csv, rows_of(chosen.what, results))
     elif chosen.json:
-        rows = {what: _plain(rows_of(what, results)) for what in whats}
+        rows = {what: known(rows_of(what, results)) for what in whats}
         write_json(rows)
     else:
         from dpbench.cli.interpret_tables import TABLES
@@ -184,8 +185,3 @@ def _failures(results: Results) -> dict[str, int]:
     columns = results.columns
     failed = [number for number, count in enumerate(columns["failed"].tolist()) if count]
     return dict(Counter(f"{results.labels[number]}: {columns['failure'][number]}" for number in failed))
-
-
-def _plain(rows: Rows) -> Rows:
-    """Rows as JSON can hold them: what is not known is null."""
-    return [{name: None if value != value else value for name, value in row.items()} for row in rows]  # noqa: PLR0124

@@ -7,6 +7,7 @@ from math import isnan
 from typing import Any
 
 from dpbench.cli.text_tables import short_scale, write_pivot, write_table
+from dpbench.results.display import table_title
 from dpbench.standards import Standards
 
 Row = dict[str, Any]
@@ -20,7 +21,7 @@ def _groups(rows: Rows) -> dict[str, Rows]:
     groups: dict[str, Rows] = {}
     for row in rows:
         seed = f", seed {row['seed']}" if len(seeds) > 1 else ""
-        groups.setdefault(f"{row['workload']} on {row['domain']}, epsilon {row['epsilon']:g}{seed}", []).append(row)
+        groups.setdefault(table_title(row["workload"], row["domain"], row["epsilon"]) + seed, []).append(row)
     return groups
 
 

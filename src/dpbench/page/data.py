@@ -16,6 +16,7 @@ from dpbench.page.packing import Block
 from dpbench.results import Results
 from dpbench.results.display import short_labels
 from dpbench.standards import Standards
+from dpbench.store.files import known
 
 FORMS = ("published", "private")
 TABLE = ("task", "workload", "domain", "epsilon", "seed")
@@ -223,7 +224,7 @@ def _regret(part: FormResults, names: dict[str, list[Any]]) -> list[list[Any]]:
             places = [names[name].index(where[name]) for name in TABLE]
             scale = names["scale"].index(where["scale"]) if "scale" in where else -1
             who = names["algorithm"].index(short[each.algorithm])
-            told = [None if value != value else round(value, 4) for value in (each.regret, each.low, each.high)]  # noqa: PLR0124
+            told = [known(round(value, 4)) for value in (each.regret, each.low, each.high)]
             lines.append([names["form"].index(part.form), *places, scale, who, *told, each.settings, each.missing])
     return lines
 

@@ -17,6 +17,7 @@ from dpbench.errors import InvalidInput, Unsupported
 from dpbench.interpreting import competitive_sets
 from dpbench.page.data import FormResults, by_form
 from dpbench.results import Results
+from dpbench.results.display import table_title
 from dpbench.results.markup import power_of_ten
 from dpbench.store.files import refusal
 
@@ -141,7 +142,7 @@ def _means(study: FormResults) -> Floats:
 
 def _title(study: FormResults) -> str:
     first = study.results[0]
-    return f"{_verbatim(first.workload)} on {first.domain}, epsilon {first.epsilon:g}, {study.form} forms"
+    return f"{table_title(_verbatim(first.workload), first.domain, first.epsilon)}, {study.form} forms"
 
 
 def _by_scale(study: FormResults, figure: str, overlay: Overlay) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dpbench.interpreting import competitive_sets, error_cells
 from dpbench.results import Results
+from dpbench.results.display import table_title
 
 
 @dataclass
@@ -38,7 +39,7 @@ def summary_tables(results: Results) -> list[SummaryTable]:
     for group, places in grid.groups().items():
         _, workload, domain, epsilon, seed = group
         tables[group] = SummaryTable(
-            title=f"{workload} on {domain}, epsilon {epsilon:g}" + (f", seed {seed}" if several_seeds else ""),
+            title=table_title(workload, domain, epsilon) + (f", seed {seed}" if several_seeds else ""),
             datasets=sorted({grid.places[place].dataset for place in places}),
             scales=np.unique(scales[places]).tolist(),
             family=sets.family(places),

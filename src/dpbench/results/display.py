@@ -49,6 +49,11 @@ def short_labels(results: Results) -> NDArray[Any]:
     return np.array([short[each] if number[short[each]] == 1 else each for each in results.labels], dtype=object)
 
 
+def table_title(workload: str, domain: str, epsilon: float) -> str:
+    """What a table is about."""
+    return f"{workload} on {domain}, epsilon {epsilon:g}"
+
+
 def results_html(results: Results) -> str:
     """What results are, and mean errors over datasets by algorithm and scale."""
     means = results.grid.spread(np.where(results.whole, results.measured.mean, np.nan))
@@ -71,7 +76,7 @@ def by_scale_html(grid: Grid, cell: Callable[[NDArray[np.int64], int], str]) -> 
         at = [places[scales[places] == scale] for scale in np.unique(scales[places])]
         rows = [[grid.labels[column], *(cell(some, column) for some in at)] for column in used]
         table = html_table(["", *(f"{scale:g}" for scale in np.unique(scales[places]))], rows)
-        title = html.escape(f"{workload} on {domain}, epsilon {epsilon:g}, by scale")
+        title = html.escape(f"{table_title(workload, domain, epsilon)}, by scale")
         parts.append(f"<details{' open' if not parts else ''}><summary>{title}</summary>{table}</details>")
     return "".join(parts)
 
