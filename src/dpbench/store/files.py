@@ -36,7 +36,7 @@ def known(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: known(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return tuple(map(known, value)) if isinstance(value, tuple) else list(map(known, value))
+        return [known(each) for each in value]
     return None if isinstance(value, float) and isnan(value) else value
 
 
