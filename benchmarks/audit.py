@@ -67,7 +67,7 @@ def flagged(label, report):
     """A row: which layers flag it, and the cause that the first of them that measures names."""
     measured = [
         layer
-        for name in ("sensitivity", "replay", "black box", "ledger", "conformance")
+        for name in ("sensitivity", "replay", "mechanisms", "black box", "ledger", "conformance")
         for layer in report.failures
         if layer.name == name
     ]

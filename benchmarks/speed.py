@@ -25,8 +25,8 @@ from dpbench.workloads import Prefix, RandomRange, Workload
 
 EPSILON = 0.1
 CORE_CAPS: dict[str, dict[str, float]] = {
-    "4096": {"Privelet": 4, "H": 5, "Hb": 5, "GreedyH": 8},
-    "128x128": {"Privelet": 8, "Hb": 8, "GreedyH": 12},
+    "4096": {"Privelet": 4, "H": 5, "Hb": 5, "GreedyH": 8, "HbW": 5, "HDMM": 20},
+    "128x128": {"Privelet": 8, "Hb": 8, "GreedyH": 12, "HbW": 8, "HDMM": 8},
 }
 CAPS: dict[str, dict[str, float]] = {
     "4096": {"MWEM": 60, "MWEM T=100": 1000, "AHP": 50, "DPCube": 30, "DAWA": 80, "PHP": 80, "EFPA": 8, "SF": 4000},
@@ -92,7 +92,7 @@ def core_table(workload: Workload, shape: str) -> bool:
     unit = unit_of(workload.domain.size)
     print(f"\n{workload.name} on {written}, 50 trials a call; one unit = {unit * 1e6:.0f} us")
     kept = True
-    for name in ("Identity", "Uniform", "Privelet", "H", "Hb", "GreedyH"):
+    for name in ("Identity", "Uniform", "Privelet", "H", "Hb", "GreedyH", "HbW", "HDMM"):
         algorithm = algorithms.get(name)
         if algorithm.supports(workload.domain):
             units = best(lambda: algorithm.run(x, workload, EPSILON, trials=50, seed=0)) / 50 / unit  # noqa: B023

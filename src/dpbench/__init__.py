@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from dpbench.algorithm import Algorithm
     from dpbench.domain import Domain
     from dpbench.generator import generate
-    from dpbench.task.task import RANGE_1D, RANGE_2D, Task
+    from dpbench.limits import limit
+    from dpbench.privacy.mechanisms import Mechanism
+    from dpbench.task import RANGE_1D, RANGE_2D, Task
 
 __version__ = "0.1.0"
 
@@ -44,10 +46,12 @@ _MODULES = (
 _NAMES = {
     "Algorithm": "algorithm",
     "Domain": "domain",
+    "Mechanism": "privacy.mechanisms",
     "RANGE_1D": "task",
     "RANGE_2D": "task",
     "Task": "task",
     "generate": "generator",
+    "limit": "limits",
 }
 
 __all__ = [
@@ -55,6 +59,7 @@ __all__ = [
     "RANGE_2D",
     "Algorithm",
     "Domain",
+    "Mechanism",
     "Task",
     "__version__",
     "algorithms",
@@ -62,6 +67,7 @@ __all__ = [
     "errors",
     "generate",
     "interpreting",
+    "limit",
     "loss",
     "page",
     "privacy",

@@ -241,7 +241,8 @@ class Algorithm:
                 f"the published form of {self.name} has pure differential privacy alone; give epsilon only"
             )
         if budget.name not in self.notions:
-            raise Unsupported(f"{self.name} is for {', '.join(self.notions)} differential privacy, not {budget.name}")
+            advice = "give epsilon alone" if "pure" in self.notions else "give a delta beside epsilon, or rho"
+            raise Unsupported(f"{self.name} has no {budget.name} differential privacy; {advice}")
         return budget
 
     def explain(

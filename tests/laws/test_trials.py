@@ -9,7 +9,7 @@ from dpbench import algorithms
 from dpbench.domain import Domain
 from dpbench.workloads import Identity, Prefix
 
-NAMES = ["Identity", "Uniform", "Privelet", "H", "Hb", "GreedyH"]
+NAMES = ["Identity", "Uniform", "Privelet", "H", "Hb", "GreedyH", "HDMM", "HbW"]
 SHAPES = [(1,), (2,), (3,), (13,), (230,), (1, 1), (5, 12), (1, 7), (9, 1), (4, 6, 3)]
 CASES = [
     pytest.param(algorithms.get(name), shape, id=f"{name}-{Domain(shape)}")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpbench.errors import InvalidInput
-from dpbench.results import harrell_davis, measure, measure_all, order_interval, quantile
+from dpbench.measuring import harrell_davis, measure, measure_all, order_interval, quantile
 
 
 def test_measurement_is_what_it_says():

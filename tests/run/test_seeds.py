@@ -35,7 +35,7 @@ def test_any_two_settings_of_a_study_have_streams_of_their_own():
     for unit in units:
         workload = workloads[unit.workload, unit.domain]
         label = unit.algorithm.label
-        seed = noise_seed(unit.vector, unit.seed, workload, unit.epsilon, label, unit.side_information)
+        seed = noise_seed(unit.vector, unit.seed, workload, unit.budget, label, unit.side_information)
         states.add(tuple(seed.generate_state(4)))
     assert len(states) == len(units) == 2 * 2 * 2 * 2 * 2 * 2 * 4
 

@@ -100,8 +100,8 @@ def test_exports_have_one_row_a_trial_in_a_fixed_order(stores, tmp_path):
     assert texts[0] == texts[1]
     lines = texts[0].decode().splitlines()
     assert lines[0] == ",".join(CANONICAL)
-    assert lines[2].endswith(',0,0,,,,,"it, broke"')
-    assert lines[3].endswith(",1,0,0.5,0.5,0.5,0.5,")
+    assert lines[2].endswith(',0,0,,,,,"it, broke",,')
+    assert lines[3].endswith(",1,0,0.5,0.5,0.5,0.5,,,")
 
 
 def test_other_losses_are_columns_after_all_others(stores, tmp_path):

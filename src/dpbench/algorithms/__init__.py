@@ -39,8 +39,13 @@ PAPER_ORDER = [
 """The order of the paper's Table 1; other algorithms follow by name."""
 
 
+def catalogue(notion: str = "pure") -> Mapping[str, type[Algorithm]]:
+    """The algorithms that have a notion of privacy, by name: by default those that need nothing but an epsilon."""
+    return {name: kind for name, kind in everything().items() if notion in kind.notions}
+
+
 @lru_cache(maxsize=1)
-def catalogue() -> Mapping[str, type[Algorithm]]:
+def everything() -> Mapping[str, type[Algorithm]]:
     """Every algorithm by name: those in this folder, then those of installed plug-ins."""
     found: dict[str, type[Algorithm]] = {}
     for module in iter_modules(__path__):
@@ -57,17 +62,17 @@ def catalogue() -> Mapping[str, type[Algorithm]]:
     return dict(sorted(found.items(), key=lambda item: (place.get(item[0], len(place)), item[0])))
 
 
-def names() -> list[str]:
-    """Names in the catalogue, in the order of the paper's Table 1."""
-    return list(catalogue())
+def names(notion: str = "pure") -> list[str]:
+    """Names of the algorithms that have a notion of privacy, in the order of the paper's Table 1."""
+    return list(catalogue(notion))
 
 
 def get(name: str, *, variant: str = "private", **parameters: Any) -> Algorithm:
     """An algorithm by name, in its private or its published form, with any parameter replaced."""
-    folded = {known.casefold(): kind for known, kind in catalogue().items()}
+    folded = {known.casefold(): kind for known, kind in everything().items()}
     kind = folded.get(str(name).casefold())
     if kind is None:
-        raise UnknownName.among("algorithm", name, catalogue())
+        raise UnknownName.among("algorithm", name, everything())
     kind.refuse_unknown(parameters)
     return kind(variant=variant, **parameters)  # type: ignore[arg-type]  # checked in __post_init__
 

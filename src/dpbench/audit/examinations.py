@@ -14,9 +14,9 @@ from types import FunctionType
 from typing import Any
 
 from dpbench.algorithm import Algorithm, SideInformation, Variant
-from dpbench.audit.layers import CHECKS, audit
+from dpbench.audit.layers import audit
 from dpbench.audit.plain_functions import QUICK_RUNS, audit_function
-from dpbench.audit.report import AuditReport, Layer
+from dpbench.audit.report import LAYERS, AuditReport, Layer
 from dpbench.audit.subject import in_words
 from dpbench.errors import DPBenchError, InvalidInput
 from dpbench.plugins import find, is_file_reference, load_class_or_function
@@ -67,8 +67,7 @@ class Examination:
     def failed(self, cause: str) -> AuditReport:
         """The report of an examination that came to no end."""
         layers = [Layer("conformance", "fail", cause)]
-        layers += [Layer(name, "not run", "the examination did not come to an end") for name in [*CHECKS][1:]]
-        layers.append(Layer("black box", "not run", "the examination did not come to an end"))
+        layers += [Layer(name, "not run", "the examination did not come to an end") for name in LAYERS[1:]]
         return AuditReport(self.reference, self.variant, self.side_information, tuple(layers))
 
 

@@ -23,6 +23,7 @@ from dpbench.audit.conformance import (
 )
 from dpbench.audit.ledgers import check_ledger
 from dpbench.audit.neighbours import SMALL_DOMAINS
+from dpbench.audit.own_mechanisms import check_own_mechanisms
 from dpbench.audit.replay_layer import check_replay
 from dpbench.audit.report import LAYERS, AuditReport, Layer
 from dpbench.audit.sensitivity import check_sensitivity
@@ -30,6 +31,7 @@ from dpbench.audit.subject import Subject, built, in_words, workload_for
 from dpbench.audit.switch_points import check_totals
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed, PrivacyError
+from dpbench.privacy.ledger import BY_ITS_OWN
 from dpbench.workloads import Workload
 
 Check = Callable[[Subject], Mapping[str, Any]]
@@ -45,6 +47,7 @@ IN_ORDER = (
     check_ledger,
     check_batch,
     check_sensitivity,
+    check_own_mechanisms,
     check_replay,
     check_totals,
     check_files,
@@ -64,7 +67,7 @@ def check_algorithm(
     """Return nothing when an algorithm has every property, else raise ``CheckFailed`` with the cause."""
     for subject in _by_notion(Subject(built(algorithm), side_information, seed)):
         for check in IN_ORDER:
-            check(subject)
+            _figures(check, subject)
 
 
 def audit(
@@ -82,7 +85,8 @@ def audit(
     """
     started = time.perf_counter()
     try:
-        subject = Subject(built(algorithm), side_information, seed, ignore_marks)
+        whole = built(algorithm)
+        subject = Subject(whole, side_information, seed, ignore_marks, whole.notions[0])
         _try(subject)
     except CheckFailed as failure:
         name = getattr(algorithm, "name", "") or getattr(algorithm, "__name__", type(algorithm).__name__)
@@ -93,9 +97,11 @@ def audit(
         ]
         return AuditReport(name, getattr(algorithm, "variant", "private"), side_information, tuple(layers))
     layers = [_examine(name, checks, subject) for name, checks in CHECKS.items()]
-    layers.append(_black_box(subject, black_box))
+    layers += [_black_box(subject, black_box), _own_mechanisms(subject)]
     seconds = time.perf_counter() - started
-    return AuditReport(subject.name, subject.algorithm.variant, side_information, tuple(layers), seconds)
+    report = AuditReport(subject.name, subject.algorithm.variant, side_information, tuple(layers), seconds)
+    own = ", ".join(report.layer("mechanisms").figures.get("mechanisms", ()))
+    return replace(report, notes=(f"{BY_ITS_OWN} ({own})",)) if own and report.passed else report
 
 
 def _try(subject: Subject) -> None:
@@ -112,7 +118,7 @@ def _examine(name: str, checks: Sequence[Check], subject: Subject) -> Layer:
         first = first or figures
         try:
             for check in checks:
-                figures.update(check(under))
+                figures.update(_figures(check, under))
         except CheckFailed as failure:
             mark = "" if under.notion == "pure" else f"under {under.notion}: "
             return Layer(name, "fail", f"{mark}{failure}", figures)
@@ -120,10 +126,27 @@ def _examine(name: str, checks: Sequence[Check], subject: Subject) -> Layer:
     return Layer(name, "pass", "", first | ({"other notions": others} if others else {}))
 
 
+def _figures(check: Check, subject: Subject) -> Mapping[str, Any]:
+    """What a check measured; whatever a stranger's mechanism raises inside is a failed check."""
+    try:
+        return check(subject)
+    except CheckFailed:
+        raise
+    except (Exception, SystemExit) as error:
+        raise CheckFailed(f"{subject.name} fails with {in_words(error)}") from error
+
+
 def _by_notion(subject: Subject) -> list[Subject]:
     """The subject under each notion that it has; a published form has the first alone."""
     notions = subject.algorithm.notions if subject.algorithm.variant == "private" else subject.algorithm.notions[:1]
     return [replace(subject, notion=notion) for notion in notions]
+
+
+def _own_mechanisms(subject: Subject) -> Layer:
+    layer = _examine("mechanisms", (check_own_mechanisms,), subject)
+    if layer.verdict == "pass" and not layer.figures["mechanisms"]:
+        return Layer("mechanisms", "not run", "it has no mechanism of its own")
+    return layer
 
 
 def _black_box(subject: Subject, runs: int) -> Layer:

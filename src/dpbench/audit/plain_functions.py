@@ -42,7 +42,7 @@ def audit_function(function: Plain, *, runs: int = QUICK_RUNS, seed: int = 0) ->
         domains, leak = [], ""
     nothing = "a plain function has no handle; subclass dpbench.Algorithm to have this examined"
     layers += [Layer(layer, "not run", nothing) for layer in ("ledger", "sensitivity", "replay")]
-    layers.append(_black_box(function, name, domains, runs, seed, leak))
+    layers += [_black_box(function, name, domains, runs, seed, leak), Layer("mechanisms", "not run", nothing)]
     return AuditReport(name, "plain function", None, tuple(layers), time.perf_counter() - started)
 
 

@@ -123,7 +123,7 @@ def _check_total(setting: ReplaySetting, replay: Replay, where: str) -> float:
         return cost / charged if charged else 0.0
     loss, rounding = replay.total(setting.trials)
     epsilon = float(setting.epsilon)
-    if (np.abs(loss) > epsilon * (1 + TOLERANCE) + rounding).any():
+    if not (np.abs(loss) <= epsilon * (1 + TOLERANCE) + rounding).all():
         raise CheckFailed(f"{where}: a whole run cost {np.abs(loss).max():.6g}, more than epsilon {epsilon:g}")
     return float(np.abs(loss).max()) / epsilon
 
@@ -161,7 +161,7 @@ def _check_call(name: str, where: str, call: CallLoss) -> None:
             f"{name} is not private {where}: '{question.why}' claims a sensitivity of {claim:g}, but one record moved "
             f"what it asks by {share * claim:g}; too little noise by a factor {share:.3g}"
         )
-    if mechanism.pure and (np.abs(call.loss) > paid * (1 + TOLERANCE) + call.rounding).any():
+    if mechanism.pure and not (np.abs(call.loss) <= paid * (1 + TOLERANCE) + call.rounding).all():  # NaN is none either
         raise CheckFailed(
             f"{name} is not private {where}: '{question.why}' cost {np.abs(call.loss).max():.6g} and was "
             f"charged {paid:g}"

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Verdict = Literal["pass", "fail", "not run"]
-LAYERS = ("conformance", "ledger", "sensitivity", "replay", "black box")
+LAYERS = ("conformance", "ledger", "sensitivity", "replay", "black box", "mechanisms")
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from dpbench.cli.arguments import add_json, add_verb, write_json
 
 if TYPE_CHECKING:
+    from dpbench.algorithm import Algorithm
     from dpbench.cli.arguments import Subparsers
 
 Row = dict[str, Any]
+SMALL = ("16", "4x4", "4x2x2")
+"""Domains on which a plug-in is asked what its ledger says."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -53,6 +57,7 @@ def _algorithms() -> list[Row]:
             "parameters": {parameter: str(value) for parameter, value in kind.defaults().items()},
             "published form": _published(kind.defaults(), kind.defaults("published"), kind.not_private),
             "paper": kind.paper,
+            "privacy": _privacy(kind),
         }
         for name, kind in algorithms.catalogue().items()
     ]
@@ -63,6 +68,21 @@ def _published(private: Any, published: Any, not_private: str) -> str:
     if not_private:
         return f"not private: {not_private}"
     return f"private too, with {', '.join(changed)}" if changed else ""
+
+
+def _privacy(kind: type[Algorithm]) -> str:
+    """What a plug-in's ledger says of it on a small domain, if it asks with a mechanism of its own; else nothing."""
+    from dpbench.audit.subject import workload_for
+    from dpbench.domain import Domain
+    from dpbench.privacy.ledger import BY_ITS_OWN
+
+    if kind.__module__.startswith("dpbench."):
+        return ""
+    for written in SMALL:
+        with suppress(Exception):  # a stranger's code may raise anything; its check says what
+            ledger = kind().explain(written, workload_for(Domain.of(written)), 1).ledger
+            return BY_ITS_OWN if ledger.own_mechanisms else ""
+    return ""
 
 
 def _datasets() -> list[Row]:
@@ -118,7 +138,7 @@ LISTS: dict[str, Callable[[], list[Row]]] = {
 }
 
 
-NOTES = ("published form", "paper", "about")
+NOTES = ("published form", "paper", "privacy", "about")
 """What is too long for a column and goes on a line of its own."""
 
 

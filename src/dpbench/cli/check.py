@@ -20,10 +20,10 @@ Audit algorithms, layer by layer:
   sensitivity  each strategy's and each score's claim is recomputed; the largest change found stands beside the claim
   replay       with the same noisy answers a neighbour changes nothing, and no call costs more than it was charged
   black box    (--black-box) outputs on two neighbours are told apart no better than epsilon allows, at 99.9 %
+  mechanisms   (where it brings mechanisms of its own) their draws fit the density that they state
 A plain function f(x, workload, epsilon, rng) in a file gets the black box, a look for the scale, and determinism.
 Exit code 1 if anything fails, 2 if something cannot be loaded.
 """
-COLUMNS = ("conformance", "ledger", "sensitivity", "replay", "black box")
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -128,11 +128,14 @@ def _examinations(chosen: argparse.Namespace) -> list[Any]:
 
 def _table(reports: list[AuditReport], samplers: Layer) -> str:
     """One line an algorithm, then every cause and note."""
+    from dpbench.audit.report import LAYERS
     from dpbench.cli.text_tables import aligned
 
-    rows: list[tuple[str, ...]] = [("algorithm", *COLUMNS, "verdict")]
+    own = any(report.layer("mechanisms").verdict != "not run" for report in reports)
+    columns = LAYERS if own else LAYERS[:-1]
+    rows: list[tuple[str, ...]] = [("algorithm", *columns, "verdict")]
     for report in reports:
-        cells = [_cell(report.layer(name)) for name in COLUMNS]
+        cells = [_cell(report.layer(name)) for name in columns]
         rows.append((_label(report), *cells, "pass" if report.passed else "FAIL"))
     rule = tuple("-" * max(map(len, column)) for column in zip(*rows, strict=True))
     lines = aligned([rows[0], rule, *rows[1:]])

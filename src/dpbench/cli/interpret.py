@@ -67,7 +67,6 @@ def run_interpret(chosen: argparse.Namespace) -> int:
     """Print, or write, the tables that were asked for."""
     from dpbench.results import Results, export_csv
     from dpbench.results.csv_file import write_rows
-    from dpbench.store.files import known
 
     chosen.test = chosen.test or ("paired" if chosen.paired else None)
     opened = Results.open(chosen.study, **given_standards(chosen))
@@ -81,7 +80,7 @@ def run_interpret(chosen: argparse.Namespace) -> int:
         else:
             write_rows(chosen.csv, rows_of(chosen.what, results))
     elif chosen.json:
-        rows = {what: known(rows_of(what, results)) for what in whats}
+        rows = {what: _plain(rows_of(what, results)) for what in whats}
         write_json(rows)
     else:
         from dpbench.cli.interpret_tables import TABLES
@@ -145,8 +144,9 @@ def _competitive(results: Results, test: str | None = None) -> Rows:
 
 def _regret(results: Results) -> Rows:
     from dpbench.interpreting import regret
+    from dpbench.store.setting_key import Group
 
-    parts = ("task", "workload", "domain", "epsilon", "seed")
+    parts = Group._fields
     found = [*regret(results, parts), *regret(results, (*parts, "scale"))]
     return [{**dict(each.where), **{k: v for k, v in asdict(each).items() if k != "where"}} for each in found]
 
@@ -185,3 +185,13 @@ def _failures(results: Results) -> dict[str, int]:
     columns = results.columns
     failed = [number for number, count in enumerate(columns["failed"].tolist()) if count]
     return dict(Counter(f"{results.labels[number]}: {columns['failure'][number]}" for number in failed))
+
+
+def _plain(rows: Rows) -> Rows:
+    """Rows as JSON can hold them: what is not known, and a part of a budget that does not apply, is null."""
+    from dpbench.store.files import known
+    from dpbench.store.setting_key import BUDGET
+
+    return [
+        {name: known(value) if value or name not in BUDGET else None for name, value in row.items()} for row in rows
+    ]

@@ -39,6 +39,8 @@ NARROWING = (
     "domain",
     "scale",
     "epsilon",
+    "delta",
+    "rho",
     "samples",
     "trials",
     "seed",
@@ -66,6 +68,14 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--domain", metavar="N|NxM", help="this domain; may be repeated", **many)
     add("--scale", type=_number, metavar="N", help="this scale; may be repeated", **many)
     add("--epsilon", type=_number, metavar="E", help="this epsilon; may be repeated", **many)
+    add(
+        "--delta",
+        type=_number,
+        metavar="D",
+        help="this delta with every epsilon (Gaussian noise); may be repeated",
+        **many,
+    )
+    add("--rho", type=_number, metavar="R", help="this budget in zCDP, in place of epsilon; may be repeated", **many)
     add("--samples", type=int, metavar="N", help="data vectors for each setting (5)")
     add("--trials", type=int, metavar="N", help="runs on each data vector (10)")
     add("--seed", type=int, metavar="N", help="seed of the study (0)")

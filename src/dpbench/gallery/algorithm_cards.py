@@ -12,7 +12,7 @@ from dpbench.domain import Domain
 from dpbench.gallery.audited import audit_words, kept_words
 from dpbench.page.cards import AlgorithmCard, LedgerLine
 from dpbench.privacy import Ledger
-from dpbench.privacy.ledger import Charge
+from dpbench.privacy.ledger import BY_ITS_OWN, Charge
 from dpbench.workloads import Prefix, RandomRange, Workload
 
 EPSILON = 0.1
@@ -47,7 +47,7 @@ def _card(kind: type[Algorithm], audit: bool, catalogued: bool = True) -> Algori
         paper=kind.paper,
         dimensions=" and ".join(f"{axes}-D" for axes in kind.dimensions) if kind.dimensions else "any number of axes",
         data_dependent=kind.data_dependent,
-        properties=_properties(private),
+        properties=_properties(private) + ((BY_ITS_OWN,) if ledger is not None and ledger.own_mechanisms else ()),
         parameters={name: str(value) for name, value in private.parameters.items()},
         side_information=kind.side_information,
         not_private=kind.not_private,

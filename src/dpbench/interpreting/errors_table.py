@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dpbench.results import Grid, Results
 from dpbench.results.display import Records
-from dpbench.results.grid import Group
+from dpbench.store.setting_key import Group
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,16 @@ class Cell:
     domain: str
     epsilon: float
     seed: int
+    delta: float
+    rho: float
     scale: int
     algorithm: str
     """With its form."""
+
+    @property
+    def group(self) -> Group:
+        """The table that it belongs to."""
+        return Group(self.task, self.workload, self.domain, self.epsilon, self.seed, self.delta, self.rho)
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from dpbench.errors import InvalidInput, Unsupported
 from dpbench.interpreting import competitive_sets
 from dpbench.page.data import FormResults, by_form
 from dpbench.results import Results
-from dpbench.results.display import table_title
 from dpbench.results.markup import power_of_ten
 from dpbench.store.files import refusal
+from dpbench.store.setting_key import BUDGET, budget_words
 
 FORMATS = ("pdf", "svg", "png")
 DOMAINS = {1: "4096", 2: "128x128"}
@@ -130,7 +130,7 @@ def _narrowed(study: FormResults, axes: int, chosen: dict[str, Any]) -> FormResu
     kept = np.asarray(np.char.count(study.results.columns["domain"].astype(str), "x") + 1 == axes)
     for name, value in chosen.items():
         kept &= study.results.columns[name] == value
-    for name in ("workload", "epsilon", "task", "seed"):
+    for name in ("workload", *BUDGET, "task", "seed"):
         values = sorted(set(study.results.columns[name][kept].tolist()))
         kept &= study.results.columns[name] == (0.1 if name == "epsilon" and 0.1 in values else values[0])
     return FormResults(study.form, study.results.take(np.flatnonzero(kept)), study.names[kept])
@@ -142,7 +142,8 @@ def _means(study: FormResults) -> Floats:
 
 def _title(study: FormResults) -> str:
     first = study.results[0]
-    return f"{table_title(_verbatim(first.workload), first.domain, first.epsilon)}, {study.form} forms"
+    budget = budget_words(first.epsilon, first.delta, first.rho)
+    return f"{_verbatim(first.workload)} on {first.domain}, {budget}, {study.form} forms"
 
 
 def _by_scale(study: FormResults, figure: str, overlay: Overlay) -> Any:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,9 +14,9 @@ from dpbench.interpreting.errors_table import scales_of
 from dpbench.page.data import TABLE, FormResults, by_form
 from dpbench.page.table import Cell, Table
 from dpbench.results import Results
-from dpbench.results.display import table_title
 from dpbench.results.markup import LATEX_PACKAGES
 from dpbench.store.files import csv_text, refusal
+from dpbench.store.setting_key import Group
 from dpbench.store.store import write_whole
 
 FORM_WORDS = {"published": "as the paper did", "private": "private end to end"}
@@ -90,7 +89,7 @@ def _errors(study: FormResults) -> Iterable[Table]:
                 each.mean, each.deviation, 2 * wins[each.scale][each.algorithm] >= each.datasets
             )
             for each in everything
-            if (each.task, each.workload, each.domain, each.epsilon, each.seed) == group and each.datasets
+            if each.group == group and each.datasets
         }
         keys = ((label, scale) for label in sets.grid.labels for scale in scales)
         words = f"{_error(study)} (deviation of a trial), mean over datasets; bold: competitive on at least half"
@@ -152,15 +151,14 @@ def _counted(study: FormResults, kind: str, test: str) -> Iterable[Table]:
 def _baselines(study: FormResults) -> Iterable[Table]:
     """Error over that of each baseline, a table for each; bold: beats it."""
     standards = study.results.standards
-    found: dict[tuple[Any, ...], list[Baseline]] = {}
+    found: dict[tuple[Group, str], list[Baseline]] = {}
     for each in baselines(study.results):
-        key = (each.task, each.workload, each.domain, each.epsilon, each.seed, each.baseline)
-        found.setdefault(key, []).append(each)
-    for (*group, baseline), lines in found.items():
+        found.setdefault((each.group, each.baseline), []).append(each)
+    for (group, baseline), lines in found.items():
         scales = sorted({each.scale for each in lines})
         cells = {(each.algorithm, each.scale): Cell(each.ratio, bold=each.beats) for each in lines}
         words = f"Mean {standards.error_words} over datasets, over that of {study.short[baseline]}; bold: below 1."
-        yield _by_scale("baselines", words, study, tuple(group), scales, cells)
+        yield _by_scale("baselines", words, study, group, scales, cells)
 
 
 def _regret(study: FormResults) -> Iterable[Table]:
@@ -174,7 +172,7 @@ def _regret(study: FormResults) -> Iterable[Table]:
             )
             for each in lines
         )
-        group = tuple(value for _, value in where)
+        group = Group(**dict(where))
         yield Table(
             "regret",
             f"Regret by mean {study.results.standards.error_words} with its 95 % interval over datasets. "
@@ -198,7 +196,7 @@ def _by_scale(
     kind: str,
     words: str,
     study: FormResults,
-    group: tuple[Any, ...],
+    group: Group,
     scales: list[int],
     cells: Mapping[tuple[str, int], Cell],
 ) -> Table:
@@ -214,6 +212,5 @@ def _error(study: FormResults) -> str:
     return words[0].upper() + words[1:]
 
 
-def _where(study: FormResults, group: tuple[Any, ...]) -> str:
-    _, workload, domain, epsilon, _ = group
-    return f"{table_title(workload, domain, epsilon)}, {FORM_WORDS[study.form]}."
+def _where(study: FormResults, group: Group) -> str:
+    return f"{group.workload} on {group.domain}, {group.budget}, {FORM_WORDS[study.form]}."

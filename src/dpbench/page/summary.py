@@ -8,7 +8,6 @@ import numpy as np
 
 from dpbench.interpreting import competitive_sets, error_cells
 from dpbench.results import Results
-from dpbench.results.display import table_title
 
 
 @dataclass
@@ -35,11 +34,10 @@ def summary_tables(results: Results) -> list[SummaryTable]:
     grid, sets = measured.grid, competitive_sets(measured)
     scales = grid.column("scale")
     tables = {}
-    several_seeds = len({place.seed for place in grid.places}) > 1
+    several = len({place.seed for place in grid.places}) > 1
     for group, places in grid.groups().items():
-        _, workload, domain, epsilon, seed = group
         tables[group] = SummaryTable(
-            title=table_title(workload, domain, epsilon) + (f", seed {seed}" if several_seeds else ""),
+            title=f"{group.workload} on {group.domain}, {group.budget}" + (f", seed {group.seed}" if several else ""),
             datasets=sorted({grid.places[place].dataset for place in places}),
             scales=np.unique(scales[places]).tolist(),
             family=sets.family(places),
@@ -48,7 +46,7 @@ def summary_tables(results: Results) -> list[SummaryTable]:
             counts = sets.counts(places[scales[places] == scale])
             tables[group].wins |= {(label, scale): number for label, number in counts.items()}
     for cell in error_cells(measured):
-        table = tables[cell.task, cell.workload, cell.domain, cell.epsilon, cell.seed]
+        table = tables[cell.group]
         table.errors[cell.algorithm, cell.scale] = cell.mean
         table.percentiles[cell.algorithm, cell.scale] = cell.percentile
         if cell.algorithm not in table.algorithms:

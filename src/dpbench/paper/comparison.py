@@ -14,8 +14,8 @@ from dpbench.interpreting import CompetitiveSets, baselines, competitive_sets, f
 from dpbench.interpreting.errors_table import scales_of
 from dpbench.results import Place, Results
 from dpbench.results.display import short_labels
-from dpbench.results.grid import Group
 from dpbench.standards import Standards
+from dpbench.store.setting_key import Group
 
 NAMED = 6
 """Domains and scales that a sentence can name."""
@@ -241,8 +241,7 @@ def _rows(both: Results, sets: CompetitiveSets, label: str, names: Mapping[str, 
     over: dict[tuple[Group, int], dict[str, float]] = {}
     for each in baselines(both):
         if each.algorithm == label:
-            group = (each.task, each.workload, each.domain, each.epsilon, each.seed)
-            over.setdefault((group, each.scale), {})[names[each.baseline]] = each.ratio
+            over.setdefault((each.group, each.scale), {})[names[each.baseline]] = each.ratio
     own = sets.grid.labels.index(label)
     rows = []
     for group, scale, places in scales_of(sets.grid):
@@ -251,9 +250,9 @@ def _rows(both: Results, sets: CompetitiveSets, label: str, names: Mapping[str, 
         others = [column for column in np.flatnonzero(there).tolist() if column != own]
         best = max(others, key=lambda column: int(counts[column]), default=None)
         told = "-" if best is None else f"{names[sets.grid.labels[best]]} {int(counts[best])}"
-        _, workload, domain, epsilon, _ = group
         ratios = over.get((group, scale), {})
-        rows.append(ScaleRow(domain, scale, len(places), int(counts[own]), told, ratios, workload, epsilon))
+        found = len(places), int(counts[own]), told, ratios
+        rows.append(ScaleRow(group.domain, scale, *found, group.workload, group.epsilon))
     return tuple(sorted(rows, key=lambda row: (row.domain.count("x"), len(row.domain), row.domain, row.scale)))
 
 

@@ -31,13 +31,13 @@ class Panel:
     @classmethod
     def of(cls, results: Results, dimensions: int, domain: str) -> Panel:
         """The settings at a domain, the paper's epsilon and workload; of several studies, the largest."""
-        kept = results.where(dimensions=dimensions, domain=domain, epsilon=EPSILON)
+        kept = results.where(dimensions=dimensions, domain=domain, epsilon=EPSILON, delta=0.0)
         kept = kept.take(np.char.startswith(kept.columns["workload"].astype(str), _workload(dimensions)))
         if not len(kept):
             raise Undecided(f"nothing was measured at {domain}")
         groups = kept.grid.groups()
-        task, _, _, _, seed = max(groups, key=lambda group: len(groups[group]))
-        return cls(dimensions, domain, kept.where(task=task, seed=seed))
+        largest = max(groups, key=lambda group: len(groups[group]))
+        return cls(dimensions, domain, kept.where(task=largest.task, seed=largest.seed))
 
     @property
     def wanted(self) -> tuple[str, ...]:

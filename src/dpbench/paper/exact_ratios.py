@@ -9,7 +9,7 @@ from dpbench import algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.errors import AlgorithmFailed, DPBenchError
 from dpbench.results import Results
-from dpbench.results.grid import Group
+from dpbench.store.setting_key import Group, budget_of
 from dpbench.workloads import Workload
 
 
@@ -47,12 +47,12 @@ def _ratio(
     one: Algorithm, other: Algorithm, group: Group, workloads: Mapping[tuple[str, str], Workload]
 ) -> float | None:
     """None where either has no expected error, or does not run on such a domain."""
-    _, label, domain, epsilon, _ = group
-    workload = workloads.get((label, domain))
+    domain, budget = group.domain, budget_of(group)
+    workload = workloads.get((group.workload, domain))
     if workload is None or not (one.supports(domain) and other.supports(domain)):
         return None
     try:
-        expected = [float(each.expected_error(workload, epsilon)) for each in (one, other)]
+        expected = [float(each.expected_error(workload, **budget)) for each in (one, other)]
     except DPBenchError:
         return None
     except Exception as error:  # the newcomer is somebody's code
@@ -62,10 +62,9 @@ def _ratio(
 
 
 def _where(group: Group, groups: list[Group]) -> str:
-    """The domain, with the workload and epsilon where the study has several on it."""
-    _, workload, domain, epsilon, _ = group
-    same = [each for each in groups if each[2] == domain]
-    words = [domain]
-    words += [workload] if len({each[1] for each in same}) > 1 else []
-    words += [f"epsilon {epsilon:g}"] if len({each[3] for each in same}) > 1 else []
+    """The domain, with the workload and budget where the study has several on it."""
+    same = [each for each in groups if each.domain == group.domain]
+    words = [group.domain]
+    words += [group.workload] if len({each.workload for each in same}) > 1 else []
+    words += [group.budget] if len({each.budget for each in same}) > 1 else []
     return ", ".join(words)

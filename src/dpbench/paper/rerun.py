@@ -11,7 +11,7 @@ import numpy as np
 from dpbench.paper.changed import Change, change_of
 from dpbench.paper.study import Study
 from dpbench.results import Results, Setting
-from dpbench.results.reading import IDENTITY
+from dpbench.store.setting_key import IDENTITY
 
 
 @dataclass(frozen=True)

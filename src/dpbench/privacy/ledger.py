@@ -12,6 +12,9 @@ from dpbench.privacy.notions import Notion, PureDP, short
 FOR_NOTHING = ("public", "reveal")
 """Kinds of lines that cost nothing and after which a run is not private for adding or removing a record."""
 
+BY_ITS_OWN = "private by a mechanism of its own: log-density given, replayed"
+"""What is said of an algorithm that asks with a mechanism that is not of this package."""
+
 
 @dataclass(frozen=True)
 class Charge:

@@ -46,6 +46,10 @@ class NoiseSource(Protocol):
         """Gumbel draws, ``(trials, *shape)``."""
         ...
 
+    def exponential(self, shape: Sequence[int]) -> Floats:
+        """Standard exponential draws, ``(trials, *shape)``."""
+        ...
+
     def uniform(self, shape: Sequence[int]) -> Floats:
         """Uniform draws from [0, 1), ``(trials, *shape)``."""
         ...
@@ -108,6 +112,10 @@ class RandomNoise:
         np.negative(draws, out=draws)
         return draws.reshape(self.trials, *shape)
 
+    def exponential(self, shape: Sequence[int]) -> Floats:
+        """Standard exponential draws."""
+        return self._exponential(shape).reshape(self.trials, *shape)
+
     def uniform(self, shape: Sequence[int]) -> Floats:
         """Uniform draws from [0, 1)."""
         draws = np.empty((self.trials, prod(shape)))
@@ -149,6 +157,8 @@ class NoNoise:
     def gumbel(self, shape: Sequence[int]) -> Floats:
         """Zeros."""
         return np.zeros((self.trials, *shape))
+
+    exponential = gumbel
 
     def uniform(self, shape: Sequence[int]) -> Floats:
         """Halves: the median draw."""

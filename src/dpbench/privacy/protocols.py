@@ -1,4 +1,4 @@
-"""What can be asked of private counts: strategies, scores, costs of partitions, and statistics that they rest on.
+"""What can be asked of private counts: strategies, scores, costs, queries, trees, and statistics that they rest on.
 
 These are public mathematics that is shown counts by the handle, and by nobody else. Each knows how far one record can
 move what it computes.
@@ -82,6 +82,52 @@ class PartitionCost(Protocol):
 
     def cost(self, counts: Any, /) -> Floats:
         """Costs ``(lengths, n + 1)``: entry [k, e] is for the interval ``[e - lengths[k], e)``; inf forbids it."""
+        ...
+
+
+class Queries(Protocol):
+    """A sequence of queries, of which the first whose noisy answer is above a noisy threshold is wanted."""
+
+    @property
+    def sensitivity(self) -> Number:
+        """Largest change of any answer when one record is added or removed."""
+        ...
+
+    @property
+    def monotone(self) -> bool:
+        """Whether adding a record never moves two answers in opposite directions."""
+        ...
+
+    @property
+    def threshold(self) -> Any:
+        """Public; one number, or one per query."""
+        ...
+
+    def answers(self, counts: Any, /) -> Floats:
+        """Answers, ``(queries,)`` or ``(trials, queries)``."""
+        ...
+
+
+class NestedCounts(Protocol):
+    """A public tree of regions, each of which its children tile, with the count of every region."""
+
+    @property
+    def sensitivity(self) -> Number:
+        """Largest change of any region's count when one record is added or removed; regions of one path change."""
+        ...
+
+    @property
+    def fanout(self) -> int:
+        """Largest number of children of a region, at least 2."""
+        ...
+
+    @property
+    def first_child(self) -> NDArray[np.int64]:
+        """``(nodes + 1,)``, breadth first: v has the children ``first_child[v] ... first_child[v + 1] - 1``."""
+        ...
+
+    def counts(self, counts: Any, /) -> Floats:
+        """``(nodes,)``; no child has more than its parent."""
         ...
 
 

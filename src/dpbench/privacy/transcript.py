@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -136,17 +137,27 @@ class Recording:
         return own + [question for recording in self.single.values() for question in recording.questions()]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class CallLoss:
-    """What one call gives away between the two data vectors."""
+    """What one call gives away between the two data vectors; computed where somebody asks."""
 
     question: Question
     other: Any
     """The truth on the other data vector."""
-    loss: Floats
-    """``(trials,)``: log p_x(outcome) - log p_x'(outcome)."""
-    rounding: Floats
-    """``(trials,)``: how much of it may be rounding."""
+    outcome: NDArray[Any]
+
+    @cached_property
+    def loss(self) -> Floats:
+        """``(trials,)``: log p_x(outcome) - log p_x'(outcome)."""
+        question = self.question
+        return question.mechanism.log_ratio(self.outcome, question.truth, self.other, question.level)
+
+    @cached_property
+    def rounding(self) -> Floats:
+        """``(trials,)``: how much of it may be rounding."""
+        question = self.question
+        rounding = question.mechanism.rounding(question.truth, self.other, question.level, self.outcome)
+        return np.broadcast_to(rounding, self.loss.shape)
 
 
 @dataclass(repr=False)
@@ -173,10 +184,7 @@ class Replay:
                 f"on a neighbour the algorithm asked {question} where it had asked {asked}: the question depends on "
                 f"counts read outside the handle"
             )
-        mechanism, truths = question.mechanism, (asked.truth, question.truth)
-        loss = mechanism.log_ratio(outcome, *truths, question.level)
-        rounding = np.broadcast_to(mechanism.rounding(*truths, question.level, outcome), loss.shape)
-        self.losses.append(CallLoss(asked, question.truth, loss, rounding))
+        self.losses.append(CallLoss(asked, question.truth, outcome))
         return outcome.copy()
 
     def coins(self, seeds: Callable[[], Seeds]) -> Seeds:

@@ -1,9 +1,10 @@
 """Results: every setting of a study with its errors, read from a store or from a summary file."""
 
 from dpbench.results.csv_file import export_csv
-from dpbench.results.grid import Grid, Place
+from dpbench.results.grid import Grid
 from dpbench.results.results import Results
 from dpbench.results.setting import Setting, algorithm_label
+from dpbench.store.setting_key import Place
 
 __all__ = [
     "Grid",

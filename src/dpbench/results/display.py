@@ -49,11 +49,6 @@ def short_labels(results: Results) -> NDArray[Any]:
     return np.array([short[each] if number[short[each]] == 1 else each for each in results.labels], dtype=object)
 
 
-def table_title(workload: str, domain: str, epsilon: float) -> str:
-    """What a table is about."""
-    return f"{workload} on {domain}, epsilon {epsilon:g}"
-
-
 def results_html(results: Results) -> str:
     """What results are, and mean errors over datasets by algorithm and scale."""
     means = results.grid.spread(np.where(results.whole, results.measured.mean, np.nan))
@@ -67,16 +62,15 @@ def results_html(results: Results) -> str:
 
 
 def by_scale_html(grid: Grid, cell: Callable[[NDArray[np.int64], int], str]) -> str:
-    """A table by algorithm and scale for each workload, domain and epsilon; the first one open."""
+    """A table by algorithm and scale for each workload, domain and budget; the first one open."""
     scales = grid.column("scale")
     parts: list[str] = []
     for group, places in grid.groups().items():
-        _, workload, domain, epsilon, _ = group
         used = np.flatnonzero((grid.index[places] >= 0).any(axis=0)).tolist()
         at = [places[scales[places] == scale] for scale in np.unique(scales[places])]
         rows = [[grid.labels[column], *(cell(some, column) for some in at)] for column in used]
         table = html_table(["", *(f"{scale:g}" for scale in np.unique(scales[places]))], rows)
-        title = html.escape(f"{table_title(workload, domain, epsilon)}, by scale")
+        title = html.escape(f"{group.workload} on {group.domain}, {group.budget}, by scale")
         parts.append(f"<details{' open' if not parts else ''}><summary>{title}</summary>{table}</details>")
     return "".join(parts)
 

@@ -3,35 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Group = tuple[str, str, str, float, int]
-"""Task, workload, domain, epsilon and seed: what one table is about."""
-
-
-class Place(NamedTuple):
-    """What algorithms are compared on: everything of a setting but the algorithm."""
-
-    task: str
-    dataset: str
-    domain: str
-    workload: str
-    scale: int
-    epsilon: float
-    seed: int
-
-    @property
-    def group(self) -> Group:
-        """What stays the same within one table: all but dataset and scale."""
-        return self.task, self.workload, self.domain, self.epsilon, self.seed
-
-    @property
-    def words(self) -> str:
-        """The place in one line."""
-        return f"{self.dataset}, {self.workload} on {self.domain}, scale {self.scale:g}, epsilon {self.epsilon:g}"
+from dpbench.store.setting_key import Group, Place
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 from dpbench import workloads
 from dpbench.errors import DPBenchError
 from dpbench.measuring import measure_all
-from dpbench.store.schema import ERRORS, LOSS_COLUMNS, SETTING
+from dpbench.store.schema import ERRORS, LOSS_COLUMNS
+from dpbench.store.setting_key import BUDGET, IDENTITY
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Columns = dict[str, NDArray[Any]]
 Floats = NDArray[np.float64]
-
-IDENTITY = (*SETTING, "seed")
 
 
 def settings_of(table: pa.Table) -> tuple[Columns, Floats, dict[str, Floats]]:
@@ -31,6 +30,7 @@ def settings_of(table: pa.Table) -> tuple[Columns, Floats, dict[str, Floats]]:
     Two rows that hold the same trial hold the same error, so that one may overwrite the other.
     """
     rows = {name: table[name].to_numpy(zero_copy_only=False) for name in table.column_names if name not in _LISTS}
+    rows |= {name: np.nan_to_num(rows[name].astype(np.float64)) for name in BUDGET}  # empty: it does not apply
     values, lengths = _flat(table["l2"])
     setting, first = _numbered([rows[name] for name in IDENTITY])
     order = _sorted_settings([rows[name][first] for name in IDENTITY])
@@ -187,12 +187,12 @@ def _queries_of(label: str, domain: str) -> int:
 
 @lru_cache(maxsize=65536)
 def _adds_up(ledger: str) -> bool:
-    """Whether the charges of a stored ledger are its epsilon, exactly."""
+    """Whether the charges of a stored ledger are its budget, exactly."""
     if not ledger:
         return False
     plain = json.loads(ledger)
     spent = sum((Fraction(each["amount"]) * each.get("times", 1) for each in plain["charges"]), Fraction(0))
-    return spent == Fraction(plain["epsilon"])
+    return spent == Fraction(plain["epsilon"] if "epsilon" in plain else plain["rho"])
 
 
 def provenance(runs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

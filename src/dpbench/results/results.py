@@ -16,10 +16,11 @@ from dpbench.domain import Domain
 from dpbench.errors import UnknownName
 from dpbench.loss import label_of
 from dpbench.measuring import Measurements, measure_all
-from dpbench.results.grid import Grid, Place
+from dpbench.results.grid import Grid
 from dpbench.results.setting import Setting, algorithm_label
 from dpbench.standards import Standards
 from dpbench.store import Row, Store
+from dpbench.store.setting_key import IDENTITY, Place
 
 COLUMNS = tuple(each.name for each in fields(Setting) if each.name != "errors")
 SELECTORS = ("dimensions", "label", *COLUMNS)
@@ -177,8 +178,8 @@ class Results:
 
     def joined(self, other: Results) -> Results:
         """The settings of both, by this one's standards; of a setting that both have, this one's."""
-        mine = set(zip(*(self.columns[name].tolist() for name in _IDENTITY), strict=True))
-        theirs = zip(*(other.columns[name].tolist() for name in _IDENTITY), strict=True)
+        mine = set(zip(*(self.columns[name].tolist() for name in IDENTITY), strict=True))
+        theirs = zip(*(other.columns[name].tolist() for name in IDENTITY), strict=True)
         added = other.read_by(self.standards).take(np.array([each not in mine for each in theirs], dtype=bool))
         shape = [max(pair) for pair in zip(self.errors.shape[1:], added.errors.shape[1:], strict=True)]
         columns = {name: np.concatenate([self.columns[name], added.columns[name]]) for name in COLUMNS}
@@ -228,9 +229,6 @@ class Results:
     def whole(self) -> NDArray[np.bool_]:
         """Whether every unit of a setting gave errors, ``(settings,)``: a setting with failures is not compared."""
         return np.asarray((self.columns["failed"] == 0) & np.isfinite(self.errors).any(axis=(1, 2)))
-
-
-_IDENTITY = (*Place._fields, "algorithm", "variant", "side_information", "parameters")
 
 
 def _order(place: Place) -> tuple[Any, ...]:

@@ -8,6 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.store.setting_key import SettingKey
+
 
 class Named(Protocol):
     """What a label is made of; a stored row and a setting both have it."""
@@ -25,26 +27,15 @@ class Named(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class Setting(SettingKey):
     """What was measured of one algorithm in one setting."""
 
-    task: str
-    dataset: str
-    domain: str
-    workload: str
-    scale: int
-    epsilon: float
-    algorithm: str
-    variant: str
-    side_information: str
-    parameters: str
-    """Parameters that differ from the defaults, as JSON."""
     seed: int
     """Seed of the study: settings of one seed share their data vectors."""
     private: bool
     """Whether no unit revealed raw counts."""
     accounted: bool
-    """Whether the ledger of every unit adds up to epsilon."""
+    """Whether the ledger of every unit adds up to its budget."""
     algorithm_source: str
     """Hash of the algorithm's code."""
     failure: str

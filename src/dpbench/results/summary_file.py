@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpbench.errors import InvalidStore
 from dpbench.standards import Standards
 from dpbench.store.files import write_file
+from dpbench.store.setting_key import BUDGET
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -93,6 +94,8 @@ def read_summary(path: Path) -> tuple[dict[str, NDArray[Any]], Floats, dict[str,
         elif name != "errors":
             values = table[name].to_numpy()
             columns[name] = values.astype(np.float64) if name in _SINGLE else values
+    for name in BUDGET:  # summaries from before budgets of zCDP have an epsilon alone
+        columns.setdefault(name, np.zeros(len(table)))
     standards = Standards(**json.loads(told.get("standards", "{}")))
     return columns, _trials(table["errors"], shape), json.loads(told["metadata"]), losses, standards
 

@@ -56,13 +56,13 @@ class Bench:
             "prepared", (unit.algorithm, unit.algorithm_source, workload), 64, lambda: algorithm.prepare(workload)
         )
         label = unit.noise_name or unit.algorithm.label
-        seed = noise_seed(unit.vector, unit.seed, workload, unit.epsilon, label, unit.side_information)
+        seed = noise_seed(unit.vector, unit.seed, workload, unit.budget, label, unit.side_information)
         started = clock()
         outcome = algorithm.outcome(
             x,
             workload,
-            unit.epsilon,
-            unit.trials,
+            trials=unit.trials,
+            **unit.budget,
             side_information=unit.side_information or None,  # type: ignore[arg-type]  # checked by the plan
             scale_share=Fraction(repr(unit.rho_total)),
             noise=RandomNoise.seeded(seed, unit.trials, unit.first_trial),
@@ -131,7 +131,7 @@ def ledger_json(ledger: Ledger) -> str:
             for charge in book.charges
         ]
 
-    return json.dumps({"epsilon": str(ledger.epsilon), "charges": _folded(plain(ledger))})
+    return json.dumps({ledger.notion.unit: str(ledger.budget), "charges": _folded(plain(ledger))})
 
 
 def _folded(charges: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -35,6 +35,8 @@ UNITS = {
     "HybridTree": 10.0,
     "UGrid": 1.0,
     "AGrid": 2.5,
+    "HDMM": 2.0,
+    "HbW": 3.0,
 }
 """As ``make bench`` measured them at the domains of the paper's figures."""
 UNKNOWN = 50.0

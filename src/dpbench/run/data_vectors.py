@@ -5,7 +5,7 @@ Kept apart from everything else, because the hash of this code is part of every 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,10 +38,17 @@ def draw_vector(shape: Floats, dataset: str, domain: str, scale: int, sample: in
 
 
 def noise_seed(
-    vector: tuple[str, str, int, int], seed: int, workload: Workload, epsilon: float, label: str, side_information: str
+    vector: tuple[str, str, int, int],
+    seed: int,
+    workload: Workload,
+    budget: Mapping[str, float],
+    label: str,
+    side_information: str,
 ) -> np.random.SeedSequence:
     """The stream of one algorithm's trials in one setting; any two settings of a study have independent ones."""
-    return seed_for(seed, "noise", *vector, epsilon, workload.key, label, side_information)
+    pure = list(budget) == ["epsilon"]
+    names = [budget["epsilon"]] if pure else [f"{name} {value!r}" for name, value in budget.items()]
+    return seed_for(seed, "noise", *vector, *names, workload.key, label, side_information)
 
 
 def losses(

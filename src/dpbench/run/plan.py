@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -26,6 +26,8 @@ from dpbench.task.parts import AlgorithmPart
 from dpbench.task.task import Task
 from dpbench.workloads import Workload
 
+Budget = tuple[float, float, float]
+"""Epsilon, delta and rho; 0 where it does not apply."""
 MOST_UNITS = 10**6
 MOST_CELLS = 2**26
 
@@ -97,7 +99,7 @@ class Plan:
             for each, domain in product(data, task.generator.domains):
                 reason = _misfit(task, each, domain)
                 for chosen in candidates:
-                    why = reason or _unsupported(chosen.algorithm, domain)
+                    why = reason or _unsupported(chosen.algorithm, domain) or _unaffordable(chosen.algorithm, task)
                     if why:
                         skipped.append(Skipped(chosen.part.label, each.name, str(domain), why))
                     else:
@@ -153,7 +155,7 @@ def _refuse_twins(named: list[tuple[str, str]], what: str, advice: str) -> None:
 
 def _refuse_too_many(task: Task, candidates: int) -> None:
     generator = task.generator
-    axes = (task.datasets, generator.domains, task.workloads, generator.scales, generator.epsilons)
+    axes = (task.datasets, generator.domains, task.workloads, generator.scales, generator.budgets)
     number = candidates * generator.samples * prod(len(axis) for axis in axes)
     if number > MOST_UNITS:
         raise InvalidPlan(
@@ -182,6 +184,25 @@ def _unsupported(algorithm: Algorithm, domain: Domain) -> str:
     return f"{algorithm.name} runs on {wanted} domains; {domain} has {domain.ndim} axes"
 
 
+def _unaffordable(algorithm: Algorithm, task: Task) -> str:
+    """Why an algorithm has none of the budgets of a task; empty where it has one."""
+    if _affordable(algorithm, task.generator.budgets):
+        return ""
+    return f"{algorithm.name} ({algorithm.variant}) has {', '.join(algorithm.notions)} differential privacy alone"
+
+
+def _affordable(
+    algorithm: Algorithm, budgets: Iterable[tuple[float, float, float]]
+) -> list[tuple[float, float, float]]:
+    """The budgets of a plan that are of a notion which an algorithm, in its form, has."""
+    both = "zCDP" in algorithm.notions and algorithm.variant == "private"
+    return [
+        (epsilon, delta, rho)
+        for epsilon, delta, rho in budgets
+        if (both if delta or rho else "pure" in algorithm.notions)
+    ]
+
+
 def _units(task: Task, data: SourceData, domain: Domain, candidate: Candidate) -> Iterator[Unit]:
     part, generator = replace(candidate.part, side_information=None), task.generator
     declared = bool(candidate.algorithm.side_information)
@@ -194,9 +215,10 @@ def _units(task: Task, data: SourceData, domain: Domain, candidate: Candidate) -
         built = workload.build(domain)
         asked = built.key, workload_source(type(built), type(candidate.algorithm))  # type: ignore[arg-type]  # classes hash
         for scale in generator.scales:
-            for epsilon in generator.epsilons:
+            for epsilon, delta, rho in _affordable(candidate.algorithm, generator.budgets):
                 for sample in range(generator.samples):
-                    setting = (task.name, data.name, domain, workload_label(workload), scale, epsilon)
+                    budget = (epsilon, delta, rho) if delta or rho else (epsilon,)
+                    setting = (task.name, data.name, domain, workload_label(workload), scale, *budget)
                     sources = (*asked, candidate.source, data.source, generator_source())
                     made = (part.label, side_information, share, sample, generator.seed)
                     yield Unit(
@@ -206,6 +228,8 @@ def _units(task: Task, data: SourceData, domain: Domain, candidate: Candidate) -
                         workload=workload,
                         scale=scale,
                         epsilon=epsilon,
+                        delta=delta,
+                        rho=rho,
                         algorithm=part,
                         reference=candidate.reference,
                         side_information=side_information,
@@ -231,6 +255,8 @@ def narrow(
     domain: Sequence[str] = (),
     scale: Sequence[object] = (),
     epsilon: Sequence[object] = (),
+    delta: Sequence[object] = (),
+    rho: Sequence[object] = (),
     samples: int | None = None,
     trials: int | None = None,
     seed: int | None = None,
@@ -254,7 +280,10 @@ def narrow(
             changes["datasets"] = [name for name, data in found if data.ndim == task.dimensions]
         if any(not chosen for chosen in changes.values()):
             continue
-        changes.update({key: list(value) for key, value in (("scales", scale), ("epsilons", epsilon)) if value})
+        lists = {"scales": scale, "epsilons": epsilon, "deltas": delta, "rhos": rho}
+        if rho and not epsilon:
+            changes["epsilons"] = []
+        changes.update({key: list(value) for key, value in lists.items() if value})
         single = {"samples": samples, "trials": trials, "seed": seed, "side_information": side_information}
         changes.update({key: value for key, value in {**single, "loss": loss}.items() if value is not None})
         changes["algorithms"] = _chosen(task, algorithm, added, variant, side_information)

@@ -14,6 +14,7 @@ from dpbench.plugins import find
 from dpbench.run.code_hash.reach import content_hash
 from dpbench.run.source_data import SourceData
 from dpbench.store.schema import LOSS_COLUMNS, Row
+from dpbench.store.setting_key import budget_of
 from dpbench.store.versions import Form
 from dpbench.task.parts import AlgorithmPart, WorkloadPart
 
@@ -28,6 +29,9 @@ class Unit:
     workload: WorkloadPart
     scale: int
     epsilon: float
+    delta: float = 0.0
+    rho: float = 0.0
+    """The budget: epsilon, epsilon and delta, or rho; 0 where it does not apply."""
     algorithm: AlgorithmPart
     """With the name that the algorithm gives itself."""
     reference: str
@@ -63,6 +67,8 @@ class Unit:
             workload=workload_label(self.workload),
             scale=self.scale,
             epsilon=self.epsilon,
+            delta=self.delta,
+            rho=self.rho,
             algorithm=self.algorithm.name,
             variant=self.algorithm.variant,
             side_information=self.side_information,
@@ -82,6 +88,11 @@ class Unit:
     def form(self) -> Form:
         """What names the form of the algorithm that is run."""
         return self.algorithm.name, self.algorithm.variant, json.dumps(dict(self.algorithm.parameters), sort_keys=True)
+
+    @property
+    def budget(self) -> dict[str, Any]:
+        """The budget as an algorithm takes it."""
+        return budget_of(self)
 
     @property
     def vector(self) -> tuple[str, str, int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpbench.store.schema import SETTING
+from dpbench.store.setting_key import IDENTITY
 
 SOURCES = {
     "dataset_source": (("dataset",), "the dataset {dataset}"),
@@ -13,7 +13,8 @@ SOURCES = {
 }
 """What a row was made with: the columns that name it, and the same in words."""
 
-IDENTITY = (*SETTING, "sample", "seed", "algorithm_source")
+ONE_RESULT = (*IDENTITY, "sample", "algorithm_source")
+"""Columns that belong to one result."""
 
 
 class Register:
@@ -34,10 +35,10 @@ class Register:
             known = self._sources.setdefault((source, *(row[name] for name in names)), row[source])
             if known != row[source]:
                 return f"{words.format(**row)} ({known[:8]} then, {row[source][:8]} now)"
-        known = self._keys.setdefault(tuple(row[name] for name in IDENTITY), row["key"])
+        known = self._keys.setdefault(tuple(row[name] for name in ONE_RESULT), row["key"])
         if known != row["key"]:
             return (
                 f"the workload {row['workload']} (its file or its code), "
-                f"or of the share of epsilon that buys the scale (rho_total)"
+                f"or of the share of the budget that is spent on the scale (rho_total)"
             )
         return ""

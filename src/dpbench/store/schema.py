@@ -8,6 +8,8 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from dpbench.store.setting_key import BUDGET, SETTING, SettingKey
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -18,20 +20,6 @@ ERRORS = ("l2", "l1", "linf", "population_l2")
 
 LOSS_COLUMNS = {"L2": "l2", "L1": "l1", "Linf": "linf"}
 """The losses that every row holds, by label; any other is in ``other_losses`` where a task asked for it."""
-
-SETTING = (
-    "task",
-    "dataset",
-    "domain",
-    "workload",
-    "scale",
-    "epsilon",
-    "algorithm",
-    "variant",
-    "side_information",
-    "parameters",
-)
-"""The columns that name a setting, in the order in which exports are sorted."""
 
 INDEX_COLUMNS = (
     *SETTING,
@@ -49,29 +37,9 @@ INDEX_COLUMNS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(SettingKey):
     """What is stored of a unit of work."""
 
-    task: str
-    """Name of the task."""
-    dataset: str
-    """Name of the dataset."""
-    domain: str
-    """The domain, as in 128x128."""
-    workload: str
-    """The workload with its parameters."""
-    scale: int
-    """Number of records."""
-    epsilon: float
-    """Privacy budget."""
-    algorithm: str
-    """Name of the algorithm."""
-    variant: str
-    """private or published."""
-    side_information: str
-    """Where a declared scale came from; empty where none is declared."""
-    parameters: str
-    """Parameters that differ from the defaults, as JSON."""
     sample: int
     """Which data vector."""
     seed: int
@@ -109,7 +77,7 @@ class Row:
     variance: float = 0.0
     """Mean over queries of the variance of the answers over trials (n - 1)."""
     ledger: str = ""
-    """Where epsilon went, as JSON."""
+    """Where the budget went, as JSON."""
     private: bool = True
     """Whether the raw counts were never revealed."""
     seconds: float = 0.0
@@ -218,12 +186,21 @@ def to_table(rows: list[Row]) -> pa.Table:
     schema = arrow_schema()
     columns = {name: [getattr(row, name) for row in rows] for name in schema.names}
     columns["other_losses"] = [list(each.items()) for each in columns["other_losses"]]
+    for name in BUDGET:  # what does not apply is empty, never 0
+        columns[name] = [value or None for value in columns[name]]
     return pa.table(columns, schema=schema)
 
 
 def from_table(table: pa.Table) -> list[Row]:
     """Rows back from an Arrow table; columns that an older store lacks are null."""
+    numbers = ("queries", *BUDGET)
     return [
-        Row(**{**values, "other_losses": dict(values["other_losses"] or ()), "queries": values["queries"] or 0})
+        Row(
+            **{
+                **values,
+                "other_losses": dict(values["other_losses"] or ()),
+                **{name: values[name] or 0 for name in numbers},
+            }
+        )
         for values in table.to_pylist()
     ]

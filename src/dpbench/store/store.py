@@ -32,6 +32,7 @@ from dpbench.store.schema import (
     from_table,
     to_table,
 )
+from dpbench.store.setting_key import BUDGET
 from dpbench.store.versions import NEEDED, Version, choose, overview, without
 
 if TYPE_CHECKING:
@@ -174,7 +175,10 @@ class Store:
         labels = [[*LOSS_COLUMNS, *dict(others or ())] for others in table["other_losses"].to_pylist()]
         counted = table.append_column("trials", pc.list_value_length(table["l2"]))
         entries = counted.drop_columns(["l2", "other_losses"]).to_pylist()
-        return [{**entry, "losses": held} for entry, held in zip(entries, labels, strict=True)]
+        return [
+            {**entry, **{name: entry[name] or 0.0 for name in BUDGET}, "losses": held}
+            for entry, held in zip(entries, labels, strict=True)
+        ]
 
     def runs(self) -> dict[str, dict[str, Any]]:
         """The record of every run."""

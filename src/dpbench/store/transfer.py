@@ -10,10 +10,14 @@ from typing import Any
 from dpbench.errors import InvalidStore
 from dpbench.store.files import csv_text, write_file
 from dpbench.store.mixing import Register
-from dpbench.store.schema import ERRORS, SETTING, Row, arrow_schema, each_trial_once
+from dpbench.store.schema import ERRORS, Row, arrow_schema, each_trial_once
+from dpbench.store.setting_key import BUDGET, SETTING
 from dpbench.store.store import Store, write_whole
 
-CANONICAL = (*SETTING, "sample", "trial", *ERRORS, "failure")
+LATER = ("delta", "rho")
+"""Columns that came after programs had learnt the others, and so stand behind them."""
+
+CANONICAL = (*(name for name in SETTING if name not in LATER), "sample", "trial", *ERRORS, "failure", *LATER)
 """Columns that depend on what was asked alone: no times, no provenance."""
 FULL = (*CANONICAL, "seed", "private", "seconds", "key", "run")
 
@@ -83,6 +87,7 @@ def trial_rows(store: Store, columns: Sequence[str] = FULL, versions: Sequence[s
     result: list[dict[str, Any]] = []
     for row in rows:
         shared = {name: getattr(row, name) for name in columns if hasattr(row, name)} | dict.fromkeys(labels)
+        shared |= {name: getattr(row, name) or None for name in BUDGET}  # what does not apply is empty
         shared["seconds"] = row.seconds / max(row.trials, 1)
         if row.failure:
             result.append({**shared, **dict.fromkeys(ERRORS), "trial": row.first_trial})

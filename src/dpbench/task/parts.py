@@ -128,6 +128,12 @@ class Generator:
     epsilons: tuple[float, ...] = (0.1,)
     """G: the privacy budgets; scale and epsilon are exchangeable, so one is enough to vary the signal."""
 
+    deltas: tuple[float, ...] = ()
+    """G: the deltas that go with every epsilon; none, and 0, are pure differential privacy."""
+
+    rhos: tuple[float, ...] = ()
+    """G: budgets in zCDP, beside those by epsilon."""
+
     samples: int = 5
     """G: how many data vectors are drawn per shape, scale and domain."""
 
@@ -137,9 +143,19 @@ class Generator:
     def __post_init__(self) -> None:
         _settle(self, "domains", lambda value: _several("domains", value, _domain))
         _settle(self, "scales", lambda value: _several("scales", value, whole))
-        _settle(self, "epsilons", lambda value: _several("epsilons", value, _positive))
+        _settle(self, "epsilons", lambda value: _several("epsilons", value, _positive, least=0))
+        _settle(self, "deltas", lambda value: _several("deltas", value, _delta, least=0))
+        _settle(self, "rhos", lambda value: _several("rhos", value, _positive, least=0))
+        if not self.epsilons and not self.rhos:
+            raise InvalidPart("epsilons is an empty list and there are no rhos; give at least one budget", "epsilons")
         _settle(self, "samples", lambda value: whole("samples", value))
         _settle(self, "seed", lambda value: whole("seed", value, least=0))
+
+    @property
+    def budgets(self) -> tuple[tuple[float, float, float], ...]:
+        """Every budget as (epsilon, delta, rho), where 0 stands for what does not apply."""
+        by_epsilon = ((epsilon, delta, 0.0) for epsilon in self.epsilons for delta in self.deltas or (0.0,))
+        return (*by_epsilon, *((0.0, 0.0, rho) for rho in self.rhos))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,6 +289,13 @@ def _positive(key: str, given: object) -> float:
     number = _number(given)
     if number is None or not number > 0:
         raise InvalidPart(f"{key} has the value {shown(given)}; give a positive finite number", key)
+    return float(number)
+
+
+def _delta(key: str, given: object) -> float:
+    number = _number(given)
+    if number is None or not 0 <= number <= 0.5:
+        raise InvalidPart(f"{key} has the value {shown(given)}; give a number from 0 (pure) to 0.5", key)
     return float(number)
 
 

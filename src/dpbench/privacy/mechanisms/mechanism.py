@@ -6,6 +6,7 @@ mechanism, and nobody switches on its name. To write one, subclass :class:`Mecha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -130,3 +131,12 @@ def shape_refusal(truth: Floats, shape: tuple[int, ...], trials: int) -> str:
     if truth.shape in (shape, (trials, *shape)):
         return ""
     return f"answered with shape {truth.shape}; wanted {shape} or {(trials, *shape)}"
+
+
+def by_index(outcome: NDArray[np.int64], truth: Floats, log_probability: Callable[[Floats, int], float]) -> Floats:
+    """Log-probability of the index that each trial came to; computed once for all trials that share truth and index."""
+    if truth.ndim > 1:
+        rows = np.broadcast_to(truth, (len(outcome), truth.shape[-1]))
+        return np.array([log_probability(row, index) for row, index in zip(rows, outcome.tolist(), strict=True)])
+    indices, place = np.unique(outcome, return_inverse=True)
+    return np.array([log_probability(truth, index) for index in indices.tolist()])[place]

@@ -1,0 +1,290 @@
+"""Is a mechanism what it says of itself: draws that fit its density, losses within its largest, all within its price.
+
+Everything rests on the density: replay takes log-ratios from it, and they mean nothing where outcomes are drawn from
+another law. Two exact tests compare the two. Outcomes that can be counted (whole numbers, booleans) have the
+frequencies that the density gives them: a binomial test for each of the most frequent. Any outcomes, under two
+truths: an event A happens together with an accepted coin of probability min(1, q / p) under p as often as with one of
+min(1, p / q) under q, because both are the integral of min(p, q) over A; Fisher's exact test for each of many events.
+Tests share the false-alarm rate evenly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.audit.many_trials import ManyTrials
+from dpbench.errors import CheckFailed
+from dpbench.privacy import Mechanism, RandomNoise
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+DRAWS = 40_000
+"""Outcomes drawn under each truth."""
+FALSE_ALARM = 1e-6
+"""Probability that a mechanism that is what it says fails."""
+LEARNING = 4
+"""One in so many draws chooses the events; the others test them."""
+FREQUENT = 40
+"""Outcomes whose frequencies are tested, the most frequent ones."""
+FEW = 500
+"""Outcomes for which log-ratios are compared with log-densities."""
+LITTLE = 16
+"""Rare outcomes are drawn with the price divided by this."""
+COORDINATES = 8
+"""Numbers of an outcome whose distributions are tested."""
+TOLERANCE = 1e-9
+ROUNDING = 1e-3
+"""Share of its price that a mechanism may put down to rounding."""
+
+
+def check_mechanism(
+    mechanism: Mechanism,
+    loss: Fraction,
+    counts: Counts,
+    other: Counts,
+    *,
+    neighbours: bool = True,
+    draws: int = DRAWS,
+    false_alarm: float = FALSE_ALARM,
+    seed: int = 0,
+) -> Mapping[str, Any]:
+    """Examine a mechanism that is paid for ``loss`` (of rho, where it is not pure) on two data vectors.
+
+    Returns what was measured, or raises ``CheckFailed`` with the cause. ``neighbours`` are held to the price; any two
+    vectors can be compared, and two that are further apart show more of a density that is wrong.
+    """
+    level = mechanism.level(loss)
+    one, shown = _truth(mechanism, counts), mechanism.public()
+    there, shown_there = _truth(mechanism, other), mechanism.public()
+    if shown != shown_there:
+        raise CheckFailed(f"public() of '{mechanism.name}' follows the counts that it was shown; it may not")
+    case = _Case(mechanism, loss, level, (one, there), draws, seed)
+    figures = _check_price(case, float(loss), neighbours)
+    _check_outcomes(case)
+    _check_ratios(case)
+    figures["observed"] = _check_largest(case)
+    tests = [*_frequencies(case), *_events(case)]
+    for cause, probability in tests:
+        if probability < false_alarm / (len(tests) + 2):
+            raise CheckFailed(
+                f"'{mechanism.name}' does not draw from its density: {cause}, which a right one does with probability "
+                f"{probability:.2g}"
+            )
+    _check_divergence(case, false_alarm / (len(tests) + 2))
+    return figures | {"draws": draws, "tests": len(tests) + 2, "false-alarm rate": false_alarm}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Case:
+    """A mechanism between two truths, with outcomes drawn under each."""
+
+    mechanism: Mechanism
+    loss: Fraction
+    level: float
+    truths: tuple[Any, Any]
+    draws: int
+    seed: int
+
+    @property
+    def learning(self) -> int:
+        """Draws that choose the events."""
+        return self.draws // LEARNING
+
+    @cached_property
+    def outcomes(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Drawn under the one truth and under the other, ``(draws, ...)``."""
+        one, other = (
+            self.mechanism.draw(truth, self.level, ManyTrials([self.seed, number], self.draws))
+            for number, truth in enumerate(self.truths)
+        )
+        return one, other
+
+    @cached_property
+    def ratios(self) -> tuple[Floats, Floats]:
+        """Log-ratios of one truth over the other, for the outcomes of each."""
+        one, other = (self.mechanism.log_ratio(each, *self.truths, self.level) for each in self.outcomes)
+        return one, other
+
+    def rounding(self, outcome: NDArray[Any] | None = None) -> Any:
+        """What the mechanism puts down to rounding."""
+        return self.mechanism.rounding(*self.truths, self.level, outcome)
+
+
+def _truth(mechanism: Mechanism, counts: Counts) -> Any:
+    kept = np.frombuffer(np.asarray(counts, dtype=np.int64).tobytes(), dtype=np.int64).reshape(np.shape(counts))
+    statistic = mechanism.statistic
+    return mechanism.truth(kept if statistic is None else statistic.of(kept))
+
+
+def _check_outcomes(case: _Case) -> None:
+    """One per trial, the same alone as in a batch, none that the density rules out."""
+    mechanism = case.mechanism
+    for truth, outcome in zip(case.truths, case.outcomes, strict=True):
+        if not isinstance(outcome, np.ndarray) or len(outcome) != case.draws:
+            raise CheckFailed(f"'{mechanism.name}' does not draw one outcome per trial, (trials, ...)")
+        density = mechanism.log_density(outcome, truth, case.level)
+        if np.shape(density) != (case.draws,) or np.isnan(density).any():
+            raise CheckFailed(f"the log-density of '{mechanism.name}' is not one number per trial")
+        if (density == -np.inf).any():
+            raise CheckFailed(f"'{mechanism.name}' draws outcomes that have probability 0 by its own density")
+        three = mechanism.draw(truth, case.level, RandomNoise.seeded(case.seed, 3))
+        alone = mechanism.draw(truth, case.level, RandomNoise.seeded(case.seed, 3).only(2))
+        if not np.array_equal(three[2:], alone):
+            raise CheckFailed(f"'{mechanism.name}' draws another outcome for a trial alone than in a batch")
+
+
+def _check_ratios(case: _Case) -> None:
+    """Log-ratios are the differences of log-densities, whichever truth comes first; some outcomes suffice."""
+    mechanism, level = case.mechanism, case.level
+    for drawn in case.outcomes:
+        outcome = drawn[:FEW]
+        density, there = (mechanism.log_density(outcome, truth, level) for truth in case.truths)
+        ratio = mechanism.log_ratio(outcome, *case.truths, level)
+        back = mechanism.log_ratio(outcome, *case.truths[::-1], level)
+        slack = TOLERANCE * (1 + np.abs(density)) + case.rounding(outcome)
+        with np.errstate(invalid="ignore"):  # infinity less infinity, where both agree
+            same = [(ratio == each) | (np.abs(ratio - each) <= slack) for each in (density - there, -back)]
+        if not np.all(same):
+            raise CheckFailed(f"the log-ratio of '{mechanism.name}' is not the difference of its log-densities")
+
+
+def _check_price(case: _Case, paid: float, neighbours: bool) -> dict[str, Any]:
+    """Neighbours lose no more than is paid for, and hardly any of it is put down to rounding."""
+    mechanism = case.mechanism
+    largest = mechanism.largest_loss(*case.truths, case.level)
+    divergence = mechanism.divergence(*case.truths, case.level)
+    rounding = float(np.max(case.rounding()))
+    if not rounding <= ROUNDING * paid:
+        raise CheckFailed(
+            f"'{mechanism.name}' puts {rounding:.3g} down to rounding, more than a thousandth of its price {paid:g}"
+        )
+    cost, word = (largest, "a loss") if mechanism.pure else (divergence, "a divergence")
+    if neighbours and not cost <= paid * (1 + TOLERANCE) + rounding:
+        raise CheckFailed(
+            f"'{mechanism.name}' is paid for {paid:.6g} and one record makes {word} of {cost:.6g}: too little noise"
+        )
+    return {"largest loss": largest, "divergence": divergence, "paid": paid}
+
+
+def _check_largest(case: _Case) -> float:
+    """No outcome at hand loses more than the largest loss; the most that one loses."""
+    mechanism = case.mechanism
+    largest = mechanism.largest_loss(*case.truths, case.level)
+    possible = [each[~np.isnan(each)] for each in _rare(case)]  # NaN: an outcome that this price rules out
+    observed = float(np.abs(np.concatenate([*case.ratios, *possible])).max())
+    if not observed <= largest * (1 + TOLERANCE) + float(np.max(case.rounding())):
+        raise CheckFailed(
+            f"largest_loss of '{mechanism.name}' is {largest:.6g}, but there is an outcome that loses {observed:.6g}"
+        )
+    return observed
+
+
+def _rare(case: _Case) -> Iterator[Floats]:
+    """Log-ratios of outcomes drawn with a small part of the price: far out, where losses are largest."""
+    meagre = case.mechanism.level(case.loss / LITTLE)
+    for number, truth in enumerate(case.truths):
+        outcome = case.mechanism.draw(truth, meagre, ManyTrials([case.seed, 2 + number], case.learning))
+        yield case.mechanism.log_ratio(outcome, *case.truths, case.level)
+
+
+def _frequencies(case: _Case) -> Iterator[tuple[str, float]]:
+    """A binomial test for each frequent outcome, and one for all others together."""
+    from scipy.special import bdtr, bdtrc
+
+    for truth, outcome in zip(case.truths, case.outcomes, strict=True):
+        if outcome.dtype.kind not in "biu":
+            continue
+        codes = _codes(outcome)
+        seen, at, times = np.unique(codes[: case.learning], return_index=True, return_counts=True)
+        chosen = np.argsort(-times, kind="stable")[:FREQUENT]
+        chances = np.exp(case.mechanism.log_density(outcome[at[chosen]], truth, case.level))
+        if chances.sum() > 1 + TOLERANCE:
+            raise CheckFailed(
+                f"the probabilities of '{case.mechanism.name}' add up to more than 1: {chances.sum():.6g} over "
+                f"{len(chosen)} outcomes"
+            )
+        tested = codes[case.learning :]
+        found = [int((tested == seen[place]).sum()) for place in chosen]
+        labels = [f"{outcome[at[place]].tolist()}" for place in chosen]
+        everything = [*zip(labels, found, chances.tolist(), strict=True)]
+        everything.append(("any other", len(tested) - sum(found), max(0.0, 1 - float(chances.sum()))))
+        for label, many, chance in everything:
+            below = float(bdtr(many, len(tested), min(chance, 1.0)))
+            above = float(bdtrc(many - 1, len(tested), min(chance, 1.0))) if many else 1.0
+            words = f"outcome {label[:60]} came {many} times of {len(tested)} where {chance * len(tested):.1f} are due"
+            yield words, min(1.0, 2 * min(below, above))
+
+
+def _events(case: _Case) -> Iterator[tuple[str, float]]:
+    """Fisher's exact test for each event: as often with an accepted coin under one truth as under the other."""
+    from scipy.stats import hypergeom
+
+    learning, tested = slice(None, case.learning), slice(case.learning, None)
+    rng = np.random.default_rng([case.seed, 9])
+    accepted = []
+    for ratio, sign in zip(case.ratios, (-1.0, 1.0), strict=True):
+        coin = np.exp(np.minimum(0.0, sign * ratio[tested]))
+        accepted.append(rng.random(len(coin)) < coin)
+    many = len(accepted[0])
+    for label, numbers in _statistics(case, rng):
+        learnt = np.concatenate([each[learning] for each in numbers])
+        for words, lowest, highest in _intervals(learnt):
+            times = [
+                int(((each[tested] >= lowest) & (each[tested] <= highest) & coins).sum())
+                for each, coins in zip(numbers, accepted, strict=True)
+            ]
+            law = hypergeom(2 * many, sum(times), many)
+            probability = 2 * min(float(law.cdf(times[0])), float(law.sf(times[0] - 1)))
+            yield f"{label} {words} {times[0]} times under one truth, {times[1]} under another", min(1.0, probability)
+
+
+def _statistics(case: _Case, rng: np.random.Generator) -> Iterator[tuple[str, tuple[Floats, Floats]]]:
+    """Numbers that outcomes are reduced to: their log-ratio, and some of their own numbers."""
+    yield "with coins of equal chance, the log-ratio was", case.ratios
+    rows = [each.reshape(len(each), -1) for each in case.outcomes]
+    width = rows[0].shape[1]
+    for place in np.sort(rng.permutation(width)[:COORDINATES]).tolist():
+        one, other = (each[:, place].astype(np.float64) for each in rows)
+        yield f"with coins of equal chance, number {place} of an outcome was", (one, other)
+
+
+def _intervals(learnt: Floats) -> Iterator[tuple[str, float, float]]:
+    """Up to each of seven quantiles, and exactly the most frequent value where it comes again and again."""
+    for bound in np.unique(np.quantile(learnt, np.arange(1, 8) / 8, method="lower")).tolist():
+        yield f"at most {bound:.6g}", -np.inf, bound
+    values, times = np.unique(learnt, return_counts=True)
+    if times.max() > 1:
+        value = float(values[times.argmax()])
+        yield f"exactly {value:.6g}", value, value
+
+
+def _check_divergence(case: _Case, alarm: float) -> None:
+    """The mean log-ratio is a divergence of order 1, which no zCDP price is below; both directions.
+
+    By the empirical Bernstein bound (Maurer, Pontil 2009) where losses are bounded, else as of a normal variate.
+    """
+    mechanism = case.mechanism
+    rho = mechanism.divergence(*case.truths, case.level)
+    for ratio, sign in zip(case.ratios, (1.0, -1.0), strict=True):
+        lost = sign * ratio
+        spread, many = float(lost.std()), len(lost)
+        reach = 2 * mechanism.largest_loss(*case.truths, case.level) if mechanism.pure else 0.0
+        slack = spread * np.sqrt(2 * np.log(2 / alarm) / many) + 7 * reach * np.log(2 / alarm) / (3 * (many - 1))
+        if lost.mean() - slack > rho * (1 + TOLERANCE):
+            raise CheckFailed(
+                f"the divergence of '{mechanism.name}' is {rho:.6g}, but outcomes lose {lost.mean():.6g} on average"
+            )
+
+
+def _codes(outcome: NDArray[Any]) -> NDArray[np.int64]:
+    """A number for each different outcome."""
+    rows = np.ascontiguousarray(outcome.reshape(len(outcome), -1))
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)

@@ -1,0 +1,60 @@
+"""Strategies that a search has found: those that come with the package, and those that this machine has searched for.
+
+Only what depends on public things alone (a workload, parameters) may be kept. ``python -m benchmarks.fit_hdmm`` makes
+the archive in this folder. Others are kept in the folder ``DPBENCH_CACHE``, or in the user's cache; where nothing can
+be read or written there, a search costs its time again and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Arrays = dict[str, NDArray[np.generic]]
+
+SHIPPED = Path(__file__).parent / "hdmm.npz"
+"""The archive that comes with the package; the arrays of a strategy are named ``name/array``."""
+
+
+def shipped(name: str) -> Arrays | None:
+    """The arrays of a strategy that comes with the package."""
+    with np.load(SHIPPED) as archive:
+        found = {path: archive[path] for path in archive.files if path.startswith(f"{name}/")}
+    return {path.removeprefix(f"{name}/"): array for path, array in found.items()} or None
+
+
+def kept(name: str) -> Arrays | None:
+    """Arrays that an earlier run has left on this machine."""
+    unreadable = (OSError, ValueError, EOFError, zipfile.BadZipFile)
+    with contextlib.suppress(*unreadable), np.load(_path(name)) as archive:
+        return {path: archive[path] for path in archive.files}
+    return None
+
+
+def keep(name: str, arrays: Arrays) -> None:
+    """Leave arrays for later runs, where that is possible."""
+    path = _path(name)
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f".{path.stem}.{os.getpid()}.npz")
+        write(unfinished, arrays)
+        unfinished.replace(path)
+
+
+def write(path: Path, arrays: Arrays) -> None:
+    """Write arrays in little space."""
+    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]  # numpy types a keyword of its own among them
+
+
+def _path(name: str) -> Path:
+    chosen = os.environ.get("DPBENCH_CACHE")
+    if chosen:
+        return Path(chosen) / f"{name}.npz"
+    from platformdirs import user_cache_dir
+
+    return Path(user_cache_dir("dpbench", appauthor=False)) / f"{name}.npz"
