@@ -10,7 +10,7 @@ from dpbench.paper import Study
 from dpbench.paper.page import price_tables
 from dpbench.paper.reported import DOMAINS
 from dpbench.paper.study import Part
-from dpbench.results.markup import markdown_rows
+from dpbench.results.markup import by_scale, markdown_rows
 
 
 def places(study: Study) -> Mapping[str, str]:
@@ -28,13 +28,14 @@ def _competitive_at(part: Part, dimensions: int, domain: str) -> str:
     tables = summary_tables(panel.results.where(domain=domain))
     lines = []
     for table in tables:
-        counts = {(name, scale): str(number) for (name, scale), number in table.wins.items() if number}
-        names = [name for name in table.algorithms if any((name, scale) in counts for scale in table.scales)]
+        keys = ((name, scale) for name in table.algorithms for scale in table.scales)
+        scales, rows = by_scale({key: str(table.wins[key]) for key in keys if table.wins.get(key)})
         title = (
             f"Private forms, {table.title}: on how many of {len(table.datasets)} datasets an algorithm is competitive "
             f"({table.family})"
         )
-        lines += [title, "", *_by_scale(names, table.scales, counts), ""]
+        head = ["algorithm", *(f"{scale:.0e}".replace("e+0", "e") for scale in scales)]
+        lines += [title, "", *markdown_rows(head, rows), ""]
     return "\n".join(lines)
 
 
@@ -58,11 +59,6 @@ def _regret(study: Study) -> str:
 def _price(study: Study) -> str:
     """Private over published error, by algorithm and scale."""
     return "\n".join(["Private over published error, geometric mean over datasets:", "", *price_tables(study)])
-
-
-def _by_scale(names: list[str], scales: list[int], cells: Mapping[tuple[str, int], str]) -> list[str]:
-    body = ([name, *(cells.get((name, scale), "-") for scale in scales)] for name in names)
-    return markdown_rows(["algorithm", *(f"{scale:.0e}".replace("e+0", "e") for scale in scales)], body)
 
 
 PLACES: dict[str, Callable[[Study], str]] = {"competitive": _competitive, "regret": _regret, "price": _price}

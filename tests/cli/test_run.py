@@ -10,7 +10,6 @@ import pytest
 
 from chaos.small import canonical, plan_file
 from dpbench.cli import main
-from dpbench.progress import RunProgress, duration
 from dpbench.store import Store
 
 SLEEPER = '''
@@ -247,33 +246,6 @@ def test_dask_that_is_not_there_is_told(plan, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert main(["run", plan, "--dask", "local", "--quiet"]) == 2
     assert "dpbench-range[cluster]" in capsys.readouterr().err
-
-
-def test_progress_without_a_terminal_is_plain_lines(capsys, monkeypatch):
-    """A line now and then with counts, rate, what is left and when it ends; none when quiet."""
-    from store.rows import make
-
-    monkeypatch.setattr("dpbench.progress.EVERY", 0.0)
-    with RunProgress(3, quiet=False) as progress:
-        progress(make())
-        progress(make(failure="it broke"))
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.split(" a second")[0].rsplit(",", 1)[0] for line in lines] == [
-        "1/3 units",
-        "2/3 units, 1 failed",
-        "2/3 units, 1 failed",
-    ]
-    assert all("left, done at" in line and "\x1b" not in line for line in lines)
-    with RunProgress(3, quiet=True) as progress:
-        progress(make())
-    with RunProgress(0, quiet=False):
-        pass
-    assert capsys.readouterr().err == ""
-
-
-def test_times_are_readable():
-    """Seconds, minutes, hours."""
-    assert [duration(seconds) for seconds in (3.2, 89, 600, 7200)] == ["3 s", "89 s", "10 min", "2.0 h"]
 
 
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(plan, tmp_path):

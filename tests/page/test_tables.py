@@ -10,7 +10,6 @@ import pytest
 from dpbench.interpreting import error_cells
 from dpbench.page import show, tables
 from dpbench.results import Results
-from dpbench.results.markup import latex_text, markdown_text
 from page.study import HOSTILE, results
 from store.rows import make
 
@@ -65,12 +64,6 @@ def test_hostile_names_stay_text(render):
     """A name with markup is escaped in every format."""
     text = getattr(tables(results(domains=("256",))), render)()
     assert HOSTILE not in text
-
-
-def test_signs_of_latex_and_markdown_are_escaped():
-    """What these languages would take for their own."""
-    assert latex_text(r"a_b & 50% $x$ \x") == r"a\_b \& 50\% \$x\$ \textbackslash{}x"
-    assert markdown_text("MWEM* | <b>") == r"MWEM\* \| \<b\>"
 
 
 def test_files_are_written_in_three_formats(tmp_path):

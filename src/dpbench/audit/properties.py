@@ -15,6 +15,7 @@ from dpbench.algorithm import Algorithm, Variant
 from dpbench.domain import Domain
 from dpbench.errors import DPBenchError
 from dpbench.loss import scaled_error
+from dpbench.store.files import known
 from dpbench.workloads import Identity, Prefix, RandomRange, Workload
 
 Counts = NDArray[np.int64]
@@ -164,4 +165,4 @@ def _kolmogorov_smirnov(one: NDArray[np.float64], other: NDArray[np.float64]) ->
 
 def as_row(measured: MeasuredProperties) -> dict[str, Any]:
     """Measured properties as plain values, unknown numbers as None."""
-    return {name: None if value != value else value for name, value in asdict(measured).items()}  # noqa: PLR0124
+    return dict(known(asdict(measured)))

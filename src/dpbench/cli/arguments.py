@@ -34,11 +34,17 @@ def add_verb(
     )
 
 
-def workers(text: str) -> int:
+def _workers(text: str) -> int:
     """A number of worker processes, as an argument."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes; give a whole number, such as 2")
     return int(text)
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """The option for the number of worker processes; :func:`jobs_of` reads it."""
+    told = "worker processes (one for each core); 0: in this process"
+    parser.add_argument("--jobs", type=_workers, metavar="N", help=told)
 
 
 def jobs_of(chosen: argparse.Namespace) -> int:

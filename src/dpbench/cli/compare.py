@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_json, add_verb, workers, write_json
+from dpbench.cli.arguments import add_jobs, add_json, add_verb, write_json
 from dpbench.cli.report import page_line
 from dpbench.cli.standards import add_standards, given_standards, read_by_options
 
@@ -43,7 +43,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--scale", type=float, metavar="N", help="only this scale; may be repeated", **many)
     add("--study", metavar="STORE", help="another study: a store or summary file", **many)
     add("--store", metavar="DIR", help="where its results are kept (dpbench-store/compare)")
-    add("--jobs", type=workers, metavar="N", help="worker processes (one for each core); 0: in this process")
+    add_jobs(parser)
     add("--page", metavar="DIR", help="also write a page that shows it beside all others")
     add_json(parser)
     add("--latex", action="store_true", help="write the tables in LaTeX rather than Markdown")

@@ -189,9 +189,9 @@ def _failures(results: Results) -> dict[str, int]:
 
 def _plain(rows: Rows) -> Rows:
     """Rows as JSON can hold them: what is not known, and a part of a budget that does not apply, is null."""
+    from dpbench.store.files import known
     from dpbench.store.setting_key import BUDGET
 
-    def plain(name: str, value: Any) -> Any:
-        return None if value != value or (name in BUDGET and not value) else value  # noqa: PLR0124
-
-    return [{name: plain(name, value) for name, value in row.items()} for row in rows]
+    return [
+        {name: known(value) if value or name not in BUDGET else None for name, value in row.items()} for row in rows
+    ]

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_json, add_verb, workers, write_json
+from dpbench.cli.arguments import add_jobs, add_json, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -52,7 +52,7 @@ def _add_side(commands: Subparsers) -> None:
     add("--trials", type=int, default=10, metavar="N", help="runs on each (10)")
     add("--seed", type=int, default=0, metavar="N", help="seed (0)")
     add("--store", metavar="DIR", help="where the errors are kept (dpbench-store/side-information)")
-    add("--jobs", type=workers, metavar="N", help="worker processes (one for each core)")
+    add_jobs(side)
     add_json(side)
     add("--quiet", action="store_true", help="no progress")
     side.set_defaults(run=run_side)

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_json, add_verb, jobs_of, workers, write_json
+from dpbench.cli.arguments import add_jobs, add_json, add_verb, jobs_of, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -83,7 +83,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--variant", choices=("private", "published"), help="run every algorithm in this form")
     add("--side-information", choices=("estimated", "public"), help="where a declared scale comes from")
     add("--store", metavar="DIR", help="where results are kept (dpbench-store/PLAN)")
-    add("--jobs", type=workers, metavar="N", help="worker processes (one for each core); 0: in this process")
+    add_jobs(parser)
     add("--dask", metavar="local|tcp://HOST:PORT", help="run on a dask cluster (extra: cluster)")
     add("--shard", type=_shard, default=(1, 1), metavar="I/K", help="run part I of K, for job arrays")
     add(

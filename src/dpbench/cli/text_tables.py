@@ -28,9 +28,9 @@ def write_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str
 
 def write_pivot(title: str, cells: Mapping[tuple[str, int], str], note: str = "") -> None:
     """Cells by name and scale: a row for each name, a column for each scale."""
-    names = list(dict.fromkeys(name for name, _ in cells))
-    scales = sorted({scale for _, scale in cells})
-    rows = [[name, *(cells.get((name, scale), "-") for scale in scales)] for name in names]
+    from dpbench.results.markup import by_scale
+
+    scales, rows = by_scale(cells)
     write_table(title, ["algorithm", *(f"scale {short_scale(scale)}" for scale in scales)], rows, note)
 
 

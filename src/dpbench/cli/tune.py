@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from dpbench import __version__
-from dpbench.cli.arguments import add_json, add_verb, workers, write_json
+from dpbench.cli.arguments import add_jobs, add_json, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -41,7 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--trials", type=int, default=10, metavar="N", help="runs on each (10)")
     add("--seed", type=int, default=0, metavar="N", help="seed of the training (0)")
     add("--store", metavar="DIR", help="where the errors are kept (dpbench-store/tune-NAME)")
-    add("--jobs", type=workers, metavar="N", help="worker processes (one for each core); 0: in this process")
+    add_jobs(parser)
     add("--dask", metavar="local|tcp://HOST:PORT", help="run on a dask cluster (extra: cluster)")
     add("--quiet", action="store_true", help="no progress")
     add_json(parser)

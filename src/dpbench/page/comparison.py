@@ -15,6 +15,7 @@ from dpbench.results.markup import (
     markdown_text,
     power_of_ten,
 )
+from dpbench.store.files import known
 
 if TYPE_CHECKING:
     from dpbench.paper.comparison import Comparison, Rival, ScaleRow
@@ -46,8 +47,7 @@ def comparison_plain(comparison: Comparison) -> dict[str, Any]:
     plain: dict[str, Any] = asdict(comparison) | {"sentence": comparison.sentence}
     for row in plain["rows"]:
         row |= {f"over_{name.lower()}": row["over"].get(name) for name in ("Identity", "Uniform")}
-    known: dict[str, Any] = _known(plain)
-    return known
+    return dict(known(plain))
 
 
 def for_page(comparison: Comparison) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def for_page(comparison: Comparison) -> dict[str, Any]:
         "name": comparison.name,
         "about": f"{_rivals_caption(comparison)}. Over all settings; the filters do not narrow it.",
         "rivals": [
-            _known(asdict(rival)) | {"name": name, "exact": _exact(rival)} for name, rival in _ranked(comparison)
+            known(asdict(rival)) | {"name": name, "exact": _exact(rival)} for name, rival in _ranked(comparison)
         ],
     }
 
@@ -119,11 +119,3 @@ def _latex_cell(cell: str) -> str:
     plain = cell.replace(",", "")
     exponent = power_of_ten(float(plain)) if "," in cell and plain.isdecimal() else None
     return latex_text(cell) if exponent is None else f"$10^{{{exponent}}}$"
-
-
-def _known(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _known(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_known(each) for each in value]
-    return None if isinstance(value, float) and isnan(value) else value

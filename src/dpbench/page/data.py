@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from dpbench.page.packing import Block
 from dpbench.results import Results
 from dpbench.results.display import short_labels
 from dpbench.standards import Standards
+from dpbench.store.files import known
 
 FORMS = ("published", "private")
 TABLE = ("task", "workload", "domain", "epsilon", "seed")
@@ -34,6 +36,11 @@ class FormResults:
     results: Results
     names: NDArray[Any]
     """What each setting's algorithm is called on the page."""
+
+    @cached_property
+    def short(self) -> dict[str, str]:
+        """What a label is called on the page."""
+        return dict(zip(self.results.labels.tolist(), self.names.tolist(), strict=True))
 
 
 def by_form(results: Results) -> list[FormResults]:
@@ -215,15 +222,14 @@ def _owners(parts: list[FormResults], names: list[str]) -> list[str]:
 
 def _regret(part: FormResults, names: dict[str, list[Any]]) -> list[list[Any]]:
     """Form, table, scale (-1: all), algorithm; then regret, interval, settings and missing ones."""
-    short = dict(zip(part.results.labels.tolist(), part.names.tolist(), strict=True))
     lines = []
     for by in (TABLE, (*TABLE, "scale")):
         for each in regret(part.results, by):
             where = dict(each.where)
             places = [names[name].index(where[name]) for name in TABLE]
             scale = names["scale"].index(where["scale"]) if "scale" in where else -1
-            who = names["algorithm"].index(short[each.algorithm])
-            told = [None if value != value else round(value, 4) for value in (each.regret, each.low, each.high)]  # noqa: PLR0124
+            who = names["algorithm"].index(part.short[each.algorithm])
+            told = [known(round(value, 4)) for value in (each.regret, each.low, each.high)]
             lines.append([names["form"].index(part.form), *places, scale, who, *told, each.settings, each.missing])
     return lines
 

@@ -189,8 +189,10 @@ def _by_dataset(study: FormResults, figure: str, scale: int, overlay: Overlay) -
     scale = scale if scale in scales else scales[0]
     here = _narrowed(study, Domain.of(study.results[0].domain).ndim, {"scale": scale})
     means, sets = _means(here), competitive_sets(here.results)
-    short = dict(zip(here.results.labels.tolist(), here.names.tolist(), strict=True))
-    shown = {short[label] for label, wins in sets.counts().items() if wins} | {*here.results.standards.baselines, "Hb"}
+    shown = {here.short[label] for label, wins in sets.counts().items() if wins} | {
+        *here.results.standards.baselines,
+        "Hb",
+    }
     names = [name for name in sorted(set(here.names.tolist()), key=str.casefold) if name in shown]
     datasets = sorted(set(here.results.columns["dataset"].tolist()))
     drawn = Figure(figsize=(max(4.0, 0.32 * len(datasets) + 2), 3.2), layout="constrained")

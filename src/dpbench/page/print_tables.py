@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -81,36 +81,25 @@ def tables(results: Results, out: str | PathLike[str] | None = None) -> Tables:
 def _errors(study: FormResults) -> Iterable[Table]:
     """Mean over datasets by algorithm and scale; bold where competitive on half of them."""
     sets, everything = competitive_sets(study.results), error_cells(study.results)
-    short = _short(study)
     for group, places in sets.grid.groups().items():
         scales = sorted({sets.grid.places[place].scale for place in places})
         wins = {scale: sets.counts(places[sets.grid.column("scale")[places] == scale]) for scale in scales}
-        cells = {(each.algorithm, each.scale): each for each in everything if each.group == group and each.datasets}
-        names = [label for label in sets.grid.labels if any((label, scale) in cells for scale in scales)]
-        rows = tuple(
-            (
-                short[label],
-                tuple(
-                    None
-                    if (label, scale) not in cells
-                    else Cell(
-                        cells[label, scale].mean,
-                        cells[label, scale].deviation,
-                        2 * wins[scale][label] >= cells[label, scale].datasets,
-                    )
-                    for scale in scales
-                ),
+        found = {
+            (each.algorithm, each.scale): Cell(
+                each.mean, each.deviation, 2 * wins[each.scale][each.algorithm] >= each.datasets
             )
-            for label in names
-        )
+            for each in everything
+            if each.group == group and each.datasets
+        }
+        keys = ((label, scale) for label in sets.grid.labels for scale in scales)
         words = f"{_error(study)} (deviation of a trial), mean over datasets; bold: competitive on at least half"
-        yield Table("errors", f"{words} ({sets.family(places)}). {_where(study, group)}", _scales(scales), rows)
+        words = f"{words} ({sets.family(places)})."
+        yield _by_scale("errors", words, study, group, scales, {key: found[key] for key in keys if key in found})
 
 
 def _datasets(study: FormResults) -> Iterable[Table]:
     """Every dataset by itself, a table for each scale; bold: competitive."""
     sets, measured = competitive_sets(study.results), study.results.measured
-    short = _short(study)
     for group, scale, places in scales_of(sets.grid):
         used = [column for column in range(len(sets.grid.labels)) if (sets.grid.index[places, column] >= 0).any()]
         rows = []
@@ -125,7 +114,7 @@ def _datasets(study: FormResults) -> Iterable[Table]:
             rows.append((sets.grid.places[place].dataset, cells))
         words = f"{_error(study)} (deviation of a trial) by dataset at scale {scale:g}; bold: competitive"
         words = f"{words} ({sets.family(places)}). {_where(study, group)}"
-        yield Table("datasets", words, tuple(short[sets.grid.labels[column]] for column in used), tuple(rows))
+        yield Table("datasets", words, tuple(study.short[sets.grid.labels[column]] for column in used), tuple(rows))
 
 
 def _competitive(study: FormResults) -> Iterable[Table]:
@@ -140,7 +129,6 @@ def _risk(study: FormResults) -> Iterable[Table]:
 
 def _counted(study: FormResults, kind: str, test: str) -> Iterable[Table]:
     sets = competitive_sets(study.results, test)
-    short = _short(study)
     for group, places in sets.grid.groups().items():
         at = sets.grid.column("scale")[places]
         scales = sorted(set(at.tolist()))
@@ -149,38 +137,37 @@ def _counted(study: FormResults, kind: str, test: str) -> Iterable[Table]:
             (name for name in sets.grid.labels if any(each[name] for each in counts)),
             key=lambda name: [-each[name] for each in counts],
         )
-        rows = tuple(
-            (short[name], tuple(Cell(each[name], whole=True) if each[name] else None for each in counts))
+        cells = {
+            (name, scale): Cell(each[name], whole=True)
             for name in ever
-        )
+            for scale, each in zip(scales, counts, strict=True)
+            if each[name]
+        }
         by = sets.test.measure_words(study.results.standards)
-        words = f"Number of datasets on which an algorithm is competitive by {by}"
-        yield Table(kind, f"{words} ({sets.family(places)}). {_where(study, group)}", _scales(scales), rows)
+        words = f"Number of datasets on which an algorithm is competitive by {by} ({sets.family(places)})."
+        yield _by_scale(kind, words, study, group, scales, cells)
 
 
 def _baselines(study: FormResults) -> Iterable[Table]:
     """Error over that of each baseline, a table for each; bold: beats it."""
-    short, standards = _short(study), study.results.standards
+    standards = study.results.standards
     found: dict[tuple[Group, str], list[Baseline]] = {}
     for each in baselines(study.results):
         found.setdefault((each.group, each.baseline), []).append(each)
     for (group, baseline), lines in found.items():
         scales = sorted({each.scale for each in lines})
         cells = {(each.algorithm, each.scale): Cell(each.ratio, bold=each.beats) for each in lines}
-        names = dict.fromkeys(each.algorithm for each in lines)
-        rows = tuple((short[name], tuple(cells.get((name, scale)) for scale in scales)) for name in names)
-        words = f"Mean {standards.error_words} over datasets, over that of {short[baseline]}; bold: below 1."
-        yield Table("baselines", f"{words} {_where(study, group)}", _scales(scales), rows)
+        words = f"Mean {standards.error_words} over datasets, over that of {study.short[baseline]}; bold: below 1."
+        yield _by_scale("baselines", words, study, group, scales, cells)
 
 
 def _regret(study: FormResults) -> Iterable[Table]:
-    short = _short(study)
     found = regret(study.results, TABLE)
     for where in dict.fromkeys(each.where for each in found):
         lines = [each for each in found if each.where == where]
         rows = tuple(
             (
-                short[each.algorithm],
+                study.short[each.algorithm],
                 tuple(Cell(value) if np.isfinite(value) else None for value in (each.regret, each.low, each.high)),
             )
             for each in lines
@@ -205,8 +192,18 @@ MAKERS: tuple[Callable[[FormResults], Iterable[Table]], ...] = (
 )
 
 
-def _short(study: FormResults) -> dict[str, str]:
-    return dict(zip(study.results.labels.tolist(), study.names.tolist(), strict=True))
+def _by_scale(
+    kind: str,
+    words: str,
+    study: FormResults,
+    group: Group,
+    scales: list[int],
+    cells: Mapping[tuple[str, int], Cell],
+) -> Table:
+    """A table of cells by label and scale: one row per label, in the order of the cells."""
+    labels = dict.fromkeys(label for label, _ in cells)
+    rows = tuple((study.short[label], tuple(cells.get((label, scale)) for scale in scales)) for label in labels)
+    return Table(kind, f"{words} {_where(study, group)}", tuple(f"{scale:g}" for scale in scales), rows)
 
 
 def _error(study: FormResults) -> str:
@@ -217,7 +214,3 @@ def _error(study: FormResults) -> str:
 
 def _where(study: FormResults, group: Group) -> str:
     return f"{group.workload} on {group.domain}, {group.budget}, {FORM_WORDS[study.form]}."
-
-
-def _scales(scales: list[int]) -> tuple[str, ...]:
-    return tuple(f"{scale:g}" for scale in scales)

@@ -6,7 +6,7 @@ from dpbench.paper.all_claims import verdicts
 from dpbench.paper.price import Price, prices
 from dpbench.paper.study import Study
 from dpbench.paper.verdict import UNDECIDED, Undecided, Verdict
-from dpbench.results.markup import markdown_rows
+from dpbench.results.markup import by_scale, markdown_rows
 
 
 def page(study: Study) -> str:
@@ -90,8 +90,5 @@ def price_tables(study: Study) -> list[str]:
 
 
 def _price_table(domain: str, found: list[Price]) -> list[str]:
-    scales = sorted({each.scale for each in found})
-    cells = {(each.algorithm, each.scale): f"{each.typical:.2f}" for each in found}
-    names = dict.fromkeys(each.algorithm for each in found)
-    body = ([name, *(cells.get((name, scale), "-") for scale in scales)] for name in names)
-    return markdown_rows([domain, *(f"{scale:.0e}" for scale in scales)], body)
+    scales, rows = by_scale({(each.algorithm, each.scale): f"{each.typical:.2f}" for each in found})
+    return markdown_rows([domain, *(f"{scale:.0e}" for scale in scales)], rows)

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpbench.measuring import Measurements
 from dpbench.results.results import COLUMNS, Results
-from dpbench.store.files import csv_text, write_file
+from dpbench.store.files import csv_text, known, write_file
 
 MEASURED = tuple(each.name for each in fields(Measurements))
 
@@ -33,5 +33,5 @@ def export_csv(results: Results, path: str | PathLike[str]) -> int:
 
 def write_rows(path: str | PathLike[str], rows: list[dict[str, Any]], names: tuple[str, ...] = ()) -> None:
     """Write rows as CSV, whole or not at all; numbers that are not known are empty."""
-    known = ({name: None if value != value else value for name, value in row.items()} for row in rows)  # noqa: PLR0124
-    write_file(path, csv_text(names or tuple(dict.fromkeys(name for row in rows for name in row)), known).encode())
+    names = names or tuple(dict.fromkeys(name for row in rows for name in row))
+    write_file(path, csv_text(names, known(rows)).encode())

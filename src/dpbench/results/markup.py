@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import log10
 
 LATEX_PACKAGES = "% needs \\usepackage{booktabs,graphicx}\n"
 _FITTING = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+
+
+def by_scale(cells: Mapping[tuple[str, int], str]) -> tuple[list[int], list[list[str]]]:
+    """The scales of cells by name and scale, and one row per name: the name, then its cells."""
+    scales = sorted({scale for _, scale in cells})
+    names = dict.fromkeys(name for name, _ in cells)
+    return scales, [[name, *(cells.get((name, scale), "-") for scale in scales)] for name in names]
 
 
 def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

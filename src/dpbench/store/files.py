@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import isnan
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,15 @@ def write_file(path: str | PathLike[str], content: bytes) -> None:
     """Write a file into a folder that exists, or say in one line why not."""
     with refusal(path):
         write_whole(Path(path), content)
+
+
+def known(value: Any) -> Any:
+    """A value as JSON and CSV can hold it: numbers that are not known are None, however deep they lie."""
+    if isinstance(value, dict):
+        return {name: known(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [known(each) for each in value]
+    return None if isinstance(value, float) and isnan(value) else value
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
