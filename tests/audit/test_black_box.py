@@ -11,6 +11,7 @@ from dpbench.audit.features import features
 from dpbench.audit.layers import runs_of
 from dpbench.audit.subject import Subject, workload_for
 from dpbench.domain import Domain
+from dpbench.privacy.conversion import gaussian_sigma
 
 
 @pytest.mark.parametrize(("happened", "runs"), [(0, 50), (1, 50), (20, 50), (50, 50)])
@@ -43,10 +44,12 @@ def test_a_loss_within_reach_is_refuted_and_a_smaller_one_is_not():
     def counted(probability):
         return {"f": (rng.random((50_000, 1)) < probability).astype(float)}
 
-    reach = count_event(event, counted(0.1), counted(0.1), 1.0, 1e-5).within_reach
-    refuted = [count_event(event, counted(0.1 * np.exp(reach)), counted(0.1), 1.0, 1e-5).refuted for _ in range(40)]
+    reach = count_event(event, counted(0.1), counted(0.1), 1.0, 1e-5, 0.0).within_reach
+    refuted = [
+        count_event(event, counted(0.1 * np.exp(reach)), counted(0.1), 1.0, 1e-5, 0.0).refuted for _ in range(40)
+    ]
     assert sum(each > 1.0 for each in refuted) >= 34  # 38 expected of 40; fewer than 34 has probability 1e-3 or so
-    assert count_event(event, counted(0.1 * np.e), counted(0.1), 1.0, 1e-5).refuted < 1.0
+    assert count_event(event, counted(0.1 * np.e), counted(0.1), 1.0, 1e-5, 0.0).refuted < 1.0
 
 
 def test_low_order_bits_are_left_aside():
@@ -70,3 +73,35 @@ def test_identity_shows_most_of_its_epsilon_and_no_more():
     assert not any(finding.refuted for finding in findings)
     assert findings[0].strongest.refuted > 0.75
     assert findings[0].within_reach < 1.5
+
+
+@pytest.mark.slow
+def test_a_gaussian_with_half_the_noise_is_refuted_at_a_delta():
+    """At (1, 1e-6) with a million runs on each side, 40 times: 40 of 40 leave a power below 0.9 a chance of 0.015.
+
+    The honest one is never refuted; the false-alarm rate is 0.001 per probe.
+    """
+    assert sum(_refutes(HalfNoiseSampler(0.5), seed) for seed in range(40)) == 40
+    assert not any(_refutes(HalfNoiseSampler(1.0), seed) for seed in range(10))
+
+
+def test_a_third_of_the_gaussian_noise_is_refuted_at_a_delta():
+    """The same with less noise and fewer runs, for every day."""
+    assert _refutes(HalfNoiseSampler(1 / 3), 0, runs=100_000)
+    assert not _refutes(HalfNoiseSampler(1.0), 0, runs=100_000)
+
+
+class HalfNoiseSampler:
+    """Runs of Gaussian noise on cells, a share of what (epsilon, delta) asks for."""
+
+    def __init__(self, share):
+        self.share = share
+
+    def __call__(self, x, workload, promise, runs, seed):
+        sigma = self.share * float(gaussian_sigma(*promise))
+        return x + np.random.default_rng(seed).normal(scale=sigma, size=(runs, *x.shape))
+
+
+def _refutes(sampler, seed, runs=10**6):
+    (finding,) = probe(sampler, [workload_for(Domain.of("4"))], runs, seed, ((1.0, 1e-6),))
+    return finding.refuted

@@ -122,13 +122,13 @@ def test_a_new_file_is_in_the_catalogue_at_once(monkeypatch, tmp_path, capsys, t
     """One file beside the others makes an algorithm appear in the list, and nothing else is edited."""
     toy()
     monkeypatch.setattr(algorithms, "__path__", [*algorithms.__path__, str(tmp_path)])
-    algorithms.catalogue.cache_clear()
+    algorithms.everything.cache_clear()
     try:
         assert main(["list", "algorithms"]) == 0
         assert "\nToy " in capsys.readouterr().out
         assert main(["check", "Toy", "--jobs", "0"]) == 0
     finally:
-        algorithms.catalogue.cache_clear()
+        algorithms.everything.cache_clear()
         sys.modules.pop("dpbench.algorithms.toy", None)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbench.errors import BudgetExceeded, BudgetNotSpent, Unsupported
-from dpbench.privacy.notions import Notion, PureDP, short
+from dpbench.privacy.notions import ZCDP, Notion, PureDP, short
 
 FOR_NOTHING = ("public", "reveal")
 """Kinds of lines that cost nothing and after which a run is not private for adding or removing a record."""
@@ -42,7 +42,7 @@ class Ledger:
     __slots__ = ("__charges", "__forfeited", "__notion", "__spent", "__trials")
 
     def __init__(self, notion: Notion | Fraction, trials: int = 1) -> None:
-        self.__notion = PureDP(notion) if isinstance(notion, Fraction) else notion
+        self.__notion = notion if isinstance(notion, PureDP | ZCDP) else PureDP(notion)
         self.__trials = trials
         self.__charges: list[Charge] = []
         self.__spent = self.__forfeited = Fraction(0)
