@@ -54,12 +54,13 @@ def _algorithms() -> list[Row]:
             "hierarchical": kind.hierarchical,
             "partitioning": kind.partitioning,
             "side information": " ".join(kind.side_information),
+            "notions": " ".join(kind.notions),
             "parameters": {parameter: str(value) for parameter, value in kind.defaults().items()},
             "published form": _published(kind.defaults(), kind.defaults("published"), kind.not_private),
             "paper": kind.paper,
             "privacy": _privacy(kind),
         }
-        for name, kind in algorithms.catalogue().items()
+        for name, kind in algorithms.everything().items()
     ]
 
 

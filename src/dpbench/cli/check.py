@@ -101,7 +101,7 @@ def _examinations(chosen: argparse.Namespace) -> list[Any]:
     from dpbench.audit.examinations import Examination
     from dpbench.errors import InvalidInput
 
-    names = [*chosen.algorithms, *(algorithms.names() if chosen.all else [])]
+    names = [*chosen.algorithms, *(algorithms.everything() if chosen.all else [])]
     if not names:
         raise InvalidInput("nothing to check; name an algorithm, FILE.py:Class, or --all")
     if chosen.runs is not None and chosen.runs < 1000:

@@ -97,7 +97,7 @@ def _names(what: str) -> Iterable[str]:
 def _algorithms() -> Iterable[str]:
     from dpbench import algorithms
 
-    return algorithms.names()
+    return list(algorithms.everything())
 
 
 def _histograms() -> Iterable[str]:

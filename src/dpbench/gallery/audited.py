@@ -36,7 +36,7 @@ def kept_words(kind: type[Algorithm]) -> str:
 
 def audit_catalogue() -> str:
     """Audit the catalogue; the file that comes with the package, as text."""
-    kinds = algorithms.catalogue()
+    kinds = algorithms.everything()
     found = {name: {"source": _source(kind), "told": audit_words(kind())} for name, kind in kinds.items()}
     return json.dumps(found, indent=1) + "\n"
 

@@ -129,7 +129,7 @@ def candidate(part: AlgorithmPart) -> Candidate:
         reference = f"{Path(path).resolve()}:{class_name}"
         if not kind.name.strip() or not kind.name.isprintable():
             raise InvalidPlan(f"{part.name} has the name {kind.name!r}; give the class a name, as in name = 'Mine'")
-        if kind.name.casefold() in {name.casefold() for name in algorithms.names()}:
+        if kind.name.casefold() in {name.casefold() for name in algorithms.everything()}:
             raise InvalidPlan(f"{part.name} is named {kind.name}, as one in the catalogue is; give the class another")
     named = replace(part, name=kind.name)
     try:
