@@ -59,7 +59,7 @@ def made(kind, domain):
 def asked(workload, algorithm=HDMM):
     """The one question that a run asks."""
     recording = Recording()
-    algorithm.release(np.zeros(workload.domain.shape, dtype=int), workload, 0.5, channel=recording)
+    algorithm.outcome(np.zeros(workload.domain.shape, dtype=int), workload, 0.5, channel=recording, seed=0)
     ((question, _),) = recording.exchanges
     return question
 
@@ -107,7 +107,7 @@ def test_sampled_errors(workload, trials):
 def test_answers_without_noise_are_exact(workload):
     """To 1e-7 of the largest count: at epsilon 10^12 noise is a tenth of a billionth of a record."""
     x = np.random.default_rng(0).integers(0, 10**6, size=workload.domain.shape)
-    np.testing.assert_allclose(HDMM.run(x, workload, 10**12)[0], x, atol=0.1, rtol=0)
+    np.testing.assert_allclose(HDMM.run(x, workload, 10**12, seed=0)[0], x, atol=0.1, rtol=0)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_cells_that_no_box_tells_apart_are_measured_as_one():
     workload = Ranges(1000, [0, 400], [400, 1000])
     assert asked(workload).shape == (2,)
     assert HDMM.expected_error(workload, 1) == pytest.approx(2)
-    estimate = HDMM.run(np.arange(1000), workload, 10**9)[0]
+    estimate = HDMM.run(np.arange(1000), workload, 10**9, seed=0)[0]
     np.testing.assert_allclose(estimate[:400], np.arange(400).mean(), atol=1e-6)
 
 
@@ -176,7 +176,7 @@ def test_the_axes_of_a_list_are_fitted_in_turn(monkeypatch):
 def test_a_search_is_made_once_and_kept(searches, tmp_path):
     """In memory, and on the disk for later processes; both axes and all seeds share it."""
     HDMM.prepare(RandomRange((20, 20), seed=1))
-    HDMM.run(np.ones((20, 20)), RandomRange((20, 20), seed=2), 1)
+    HDMM.run(np.ones((20, 20)), RandomRange((20, 20), seed=2), 1, seed=0)
     assert len(searches) == 1
     forget()
     before = HDMM.expected_error(RandomRange((20, 20), queries=None), 1)
@@ -249,7 +249,7 @@ def test_bad_input_is_refused():
     with pytest.raises(InvalidEpsilon):
         HDMM.expected_error(Prefix(3), "much")
     with pytest.raises(InvalidWorkload, match="every query of .* has weight 0"):
-        HDMM.run(np.ones(5), Ranges(5, [0], [3], [0]), 1)
+        HDMM.run(np.ones(5), Ranges(5, [0], [3], [0]), 1, seed=0)
 
 
 def test_the_published_form_is_the_private_one():
