@@ -31,7 +31,7 @@ noted.
 MUTANTS_HEAD = """\
 ## Mutants
 
-Algorithms that were broken on purpose (`tests/testing/mutants.py`). The black box ran where no other layer can see the
+Algorithms that were broken on purpose (`tests/audit/mutants.py`). The black box ran where no other layer can see the
 fault, and on plain functions, with {runs:,} runs a side.
 
 | mutant | flagged by | cause |
@@ -56,7 +56,7 @@ PRIVATE_HEAD = """\
 
 def mutants():
     """The module of the broken algorithms."""
-    spec = spec_from_file_location("dpbench_mutants", ROOT / "tests" / "testing" / "mutants.py")
+    spec = spec_from_file_location("dpbench_mutants", ROOT / "tests" / "audit" / "mutants.py")
     module = module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

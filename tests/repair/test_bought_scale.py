@@ -84,7 +84,7 @@ def test_the_structure_follows_the_poison(name):
 
 @pytest.mark.parametrize("name", DECLARERS)
 def test_the_same_algorithm_fails_with_a_public_scale(name):
-    """The audit of all private forms passes with a bought scale (tests/testing); told the truth, each is caught."""
+    """The audit of all private forms passes with a bought scale (tests/audit); told the truth, each is caught."""
     with pytest.raises(CheckFailed, match="scale"):
         check_algorithm(algorithms.get(name), side_information="public")
 
