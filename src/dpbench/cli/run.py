@@ -127,7 +127,7 @@ def run_plan(chosen: argparse.Namespace) -> int:
             write_json(_agenda_facts(plan, todo, max(jobs, 1), folder))
         else:
             sys.stdout.write(_announcement(plan, todo, max(jobs, 1), folder))
-            tell_changes(todo.changed, folder)
+            tell_changes(todo, folder)
         return 0
     agenda(plan, None)  # whatever is wrong with the plan is said before a folder is made
     store = Store(folder, create=True)
@@ -135,7 +135,7 @@ def run_plan(chosen: argparse.Namespace) -> int:
     todo = agenda(plan, store, retry_failed=chosen.retry_failed, shard=chosen.shard)
     if not chosen.quiet:
         sys.stderr.write(_announcement(plan, todo, max(jobs, 1), folder))
-        tell_changes(todo.changed, folder)
+        tell_changes(todo, folder)
     unrun = _tell_skipped(plan, chosen)
     outcome = _execute(chosen, plan, todo, store, jobs) if todo.missing else None
     if outcome is None:
@@ -188,6 +188,7 @@ def _agenda_facts(plan: Plan, todo: Agenda, jobs: int, folder: str) -> dict[str,
         "seconds estimated": todo.seconds(jobs),
         "combinations that cannot run": len(todo.skipped),
         "algorithms changed": [asdict(each) for each in todo.changed],
+        "losses changed": list(todo.changed_losses),
     }
 
 

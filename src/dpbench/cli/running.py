@@ -36,7 +36,7 @@ def fill(
     store = Store(folder, create=True)
     todo = agenda(plan, store)
     if not chosen.quiet:
-        tell_changes(todo.changed, folder)
+        tell_changes(todo, folder)
     if not todo.missing:
         record_changes(plan, store)
         return store, todo, 0

@@ -11,7 +11,7 @@ from dpbench.cli.arguments import add_json, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
-    from dpbench.run.execution import Changed
+    from dpbench.run.execution import Agenda, Changed
     from dpbench.store import Store
     from dpbench.store.versions import Version
 
@@ -25,8 +25,12 @@ go back, undo the edit and run the same command: nothing is run again.
 """
 
 
-def tell_changes(changed: tuple[Changed, ...], folder: str) -> None:
-    """One line on stderr about algorithms that are not what the last run asked for."""
+def tell_changes(todo: Agenda, folder: str) -> None:
+    """One line on stderr each about algorithms and losses that are not what the last run asked for."""
+    changed = todo.changed
+    for label in todo.changed_losses:
+        rerun = f"{len(todo.missing)} units run again; earlier results are kept"
+        sys.stderr.write(f"the loss {label} changed: {rerun if todo.missing else 'its errors are there'}\n")
     if changed:
         told = [_sentence(each) for each in changed[:NAMED]]
         told += [f"{len(changed) - NAMED} other algorithms changed too"] if len(changed) > NAMED else []

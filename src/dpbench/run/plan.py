@@ -17,7 +17,7 @@ from dpbench.errors import DPBenchError, InvalidDomain, InvalidPlan
 from dpbench.loss import LossLike
 from dpbench.plugins import find, is_file_reference
 from dpbench.run import source_data
-from dpbench.run.code_hash.sources import algorithm_source, generator_source, own_files, workload_source
+from dpbench.run.code_hash.sources import algorithm_source, generator_source, loss_source, own_files, workload_source
 from dpbench.run.source_data import SourceData
 from dpbench.run.units import Unit, build_algorithm, describe, workload_label
 from dpbench.store.schema import content_key
@@ -242,6 +242,7 @@ def _units(task: Task, data: SourceData, domain: Domain, candidate: Candidate) -
                         algorithm_source=candidate.source,
                         generator_source=generator_source(),
                         loss=task.loss,
+                        loss_source=loss_source(type(task.loss)),
                         files=candidate.files,
                     )
 

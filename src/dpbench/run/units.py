@@ -13,6 +13,7 @@ from dpbench.loss import L2, Loss
 from dpbench.plugins import find
 from dpbench.run.code_hash.reach import content_hash
 from dpbench.run.source_data import SourceData
+from dpbench.store.loss_versions import stored_label
 from dpbench.store.schema import LOSS_COLUMNS, Row
 from dpbench.store.setting_key import budget_of
 from dpbench.store.versions import Form
@@ -48,6 +49,8 @@ class Unit:
     generator_source: str
     loss: Loss = field(default_factory=L2)
     """What is measured beside the losses that every row holds."""
+    loss_source: str = ""
+    """Hash of the code of the loss; empty for those that every row holds."""
     run: str = ""
     noise_name: str = ""
     """Whose noise is drawn; empty: the algorithm's own, so that any two trials of a study are independent."""
@@ -58,8 +61,7 @@ class Unit:
 
     def row(self, **outcome: Any) -> Row:
         """The row of this unit with what came out; a failure says which loss was asked for."""
-        label = self.loss.label
-        asked: dict[str, list[float]] = {} if label in LOSS_COLUMNS else {label: []}
+        asked: dict[str, list[float]] = {} if self.loss_name in LOSS_COLUMNS else {self.loss_name: []}
         return Row(
             task=self.task,
             dataset=self.data.name,
@@ -83,6 +85,11 @@ class Unit:
             run=self.run,
             **({"other_losses": asked} | outcome),
         )
+
+    @property
+    def loss_name(self) -> str:
+        """The name under which a store holds the loss."""
+        return stored_label(self.loss.label, self.loss_source)
 
     @property
     def form(self) -> Form:

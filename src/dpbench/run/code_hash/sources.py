@@ -16,11 +16,12 @@ from typing import Any
 
 from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput
+from dpbench.loss import Loss
 from dpbench.privacy import RandomNoise
 from dpbench.run.code_hash.modules import Home, Library, Module
 from dpbench.run.code_hash.nodes import Address, Nodes
 from dpbench.run.code_hash.reach import Reach, content_hash
-from dpbench.run.data_vectors import draw_vector, losses, noise_seed, shape_on
+from dpbench.run.data_vectors import ALWAYS, draw_vector, losses, noise_seed, shape_on
 from dpbench.sibling_modules import file_of
 
 IDENTITY = "definitions"
@@ -47,6 +48,12 @@ def generator_source() -> str:
 def workload_source(workload: type, algorithm: type) -> str:
     """Hash of a workload's code, as far as an algorithm, the runner and the losses use it."""
     return definition_source(workload, algorithm, *RUNNER, losses)
+
+
+@lru_cache(maxsize=256)
+def loss_source(loss: type[Loss]) -> str:
+    """Hash of a loss's code; empty for those that every row holds, whose code is the generator's."""
+    return "" if loss in map(type, ALWAYS.values()) else definition_source(loss, losses)
 
 
 def definition_source(*objects: object) -> str:
