@@ -136,6 +136,27 @@ def test_parameter_settings_of_one_algorithm_are_rivals_of_their_own(tmp_path, c
     assert told["rivals"]["Hb"]["exact"] != told["rivals"]["Hb(root=true)"]["exact"]
 
 
+def test_it_is_run_on_every_workload_and_budget_of_the_study(tmp_path, capsys):
+    """With parameters, from a file beside the plan, under each notion: as many settings as Identity has there."""
+    (tmp_path / "same.py").write_text(SAME)
+    (tmp_path / "own.csv").write_text("lower0,upper0\n0,9\n3,5\n")
+    path = tmp_path / "several.toml"
+    path.write_text(
+        'base = "RANGE_1D"\nname = "several"\ndatasets = ["bimodal"]\nalgorithms = ["Identity", "Hb"]\n'
+        'workloads = ["Prefix", {name = "RandomRange", queries = 20, seed = 3}, {name = "Ranges", file = "own.csv"}]\n'
+        "domains = [64]\nscales = [1000]\nsamples = 2\ntrials = 2\n"
+        "epsilons = [0.1, 1.0]\ndeltas = [0, 1e-6]\nrhos = [0.01]\n"
+    )
+    study, own = str(tmp_path / "study"), str(tmp_path / "own")
+    assert main(["run", str(path), "--store", study, "--jobs", "0", "--quiet"]) == 0
+    capsys.readouterr()
+    command = ["compare", f"{tmp_path / 'same.py'}:Same", "--study", study, "--store", own, "--jobs", "0", "--quiet"]
+    assert main([*command, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["settings"] == 3 * 5
+    assert told["rivals"]["Identity"]["settings"] == 3 * 5
+
+
 def test_a_dataset_that_the_study_lacks_is_refused(compared):
     """One line, exit code 2."""
     code, _ = compared("--dataset", "MEDCOST")

@@ -33,14 +33,16 @@ def table_rows(store: Store) -> list[dict[str, Any]]:
 def print_tables(store: Store) -> None:
     """Error by algorithm and scale for everything in a store."""
     from dpbench.cli.text_tables import write_pivot
+    from dpbench.interpreting import find_test
 
     for table, standards in _tables(store):
         number = len(table.datasets)
         measured = f"{standards.error_words}, mean and {standards.percentile_words}"
+        best = f"best by {find_test(standards.test).measure_words(standards)}, or not significantly worse"
         write_pivot(
             f"{table.title}: {measured}, over {number} dataset{'s' * (number != 1)}",
             {key: _cell(table, key) for key in _keys(table)},
-            f"* competitive (lowest mean error, or not significantly above it) on so many of the {number} datasets",
+            f"* n: competitive on n of {number} dataset{'s' * (number != 1)} ({best}) {table.family}",
         )
 
 

@@ -16,6 +16,7 @@ from dpbench.errors import DPBenchError
 from dpbench.measuring import measure_all
 from dpbench.store.schema import ERRORS, LOSS_COLUMNS
 from dpbench.store.setting_key import BUDGET, IDENTITY
+from dpbench.task.parts import WorkloadPart
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -175,12 +176,9 @@ def _queries(stored: NDArray[Any], setting: NDArray[np.int64], columns: Columns)
 @lru_cache(maxsize=1024)
 def _queries_of(label: str, domain: str) -> int:
     """Queries of a workload by its label, such as ``RandomRange(queries=2000)``; 0 where that does not tell."""
-    name, _, settings = label.removesuffix(")").partition("(")
-    pairs = [word.split("=") for word in settings.split(", ") if word]
-    if name not in workloads.names() or not all(len(pair) == 2 and pair[1].isdecimal() for pair in pairs):
-        return 0
     try:
-        return workloads.build(name, domain, **{key: int(value) for key, value in pairs}).queries or 0
+        part = WorkloadPart.from_label(label)
+        return part.build(domain).queries or 0 if part.name in workloads.names() else 0
     except DPBenchError:
         return 0
 

@@ -66,7 +66,7 @@ class Unit:
             task=self.task,
             dataset=self.data.name,
             domain=self.domain,
-            workload=workload_label(self.workload),
+            workload=self.workload.label,
             scale=self.scale,
             epsilon=self.epsilon,
             delta=self.delta,
@@ -105,13 +105,6 @@ class Unit:
     def vector(self) -> tuple[str, str, int, int]:
         """What names the data vector within a study."""
         return self.data.name, self.domain, self.scale, self.sample
-
-
-def workload_label(part: WorkloadPart) -> str:
-    """A workload's name with its parameters; a file by its name, wherever it lies."""
-    shown = {key: Path(str(value)).name if key == "file" else value for key, value in part.parameters}
-    settings = ", ".join(f"{key}={value}" for key, value in shown.items())
-    return f"{part.name}({settings})" if settings else part.name
 
 
 def build_algorithm(reference: str, part: AlgorithmPart) -> Algorithm:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 from dpbench import loss, workloads
@@ -51,6 +52,22 @@ class WorkloadPart:
                     f"the parameter {key} of workload {parts['name']} is {shown(value)}; give a number or a text"
                 )
         return cls(parts["name"], tuple(sorted(rest.items())))
+
+    @classmethod
+    def from_label(cls, label: str) -> WorkloadPart:
+        """Read what results call a workload, ``"RandomRange(queries=500)"``; the folder of a file is lost."""
+        name, _, settings = label.removesuffix(")").partition("(")
+        pairs = [word.split("=", maxsplit=1) for word in settings.split(", ") if word]
+        if not all(len(pair) == 2 for pair in pairs):
+            raise InvalidTask(f"the workload {shown(label)} is not one that a task can name")
+        return cls(name, tuple((key, int(value) if value.isdecimal() else value) for key, value in pairs))
+
+    @property
+    def label(self) -> str:
+        """The name with the parameters; a file by its name, wherever it lies."""
+        pairs = {key: Path(str(value)).name if key == "file" else value for key, value in self.parameters}
+        settings = ", ".join(f"{key}={value}" for key, value in pairs.items())
+        return f"{self.name}({settings})" if settings else self.name
 
     def build(self, domain: DomainLike) -> workloads.Workload:
         """Make the workload on a domain."""
