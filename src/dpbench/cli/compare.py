@@ -213,9 +213,10 @@ def _run(plan: Plan, chosen: argparse.Namespace) -> tuple[Results, int]:
     from dpbench.cli.running import fill
     from dpbench.results import Results
 
-    store, todo, failed = fill(plan, chosen)
+    store, todo, outcome = fill(plan, chosen)
     wanted = {unit.key for unit in todo.units}
-    return Results.from_rows(row for row in store.rows() if row.key in wanted), todo.failed + failed
+    failed = todo.failed + (len(outcome.failures) if outcome else 0)
+    return Results.from_rows(row for row in store.rows() if row.key in wanted), failed
 
 
 def _print(comparison: Comparison, *, latex: bool) -> None:

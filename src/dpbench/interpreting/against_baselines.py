@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.interpreting.errors_table import Cell, scales_of
+from dpbench.interpreting.errors_table import AlgorithmAtScale, scales_of
 from dpbench.results import Results
 from dpbench.results.display import Records
 from dpbench.significance import SignificanceTest, find_test, t_p_values
 
 
 @dataclass(frozen=True)
-class Baseline(Cell):
+class Baseline(AlgorithmAtScale):
     """One algorithm against one baseline at one scale of one table."""
 
     baseline: str

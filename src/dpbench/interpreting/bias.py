@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbench.interpreting.errors_table import Cell, scales_of
+from dpbench.interpreting.errors_table import AlgorithmAtScale, scales_of
 from dpbench.results import Results
 from dpbench.results.display import Records
 
 
 @dataclass(frozen=True)
-class BiasShare(Cell):
+class BiasShare(AlgorithmAtScale):
     """One algorithm at one scale of one table: where its squared error comes from, averaged over datasets."""
 
     datasets: int

@@ -13,7 +13,7 @@ from dpbench.store.setting_key import Group
 
 
 @dataclass(frozen=True)
-class Cell:
+class AlgorithmAtScale:
     """One algorithm at one scale of one table; each kind of table adds its numbers."""
 
     task: str
@@ -34,7 +34,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class ErrorCell(Cell):
+class ErrorCell(AlgorithmAtScale):
     """Averages over the datasets of a table."""
 
     datasets: int

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbench.interpreting.errors_table import Cell, scales_of
+from dpbench.interpreting.errors_table import AlgorithmAtScale, scales_of
 from dpbench.results import Results
 from dpbench.results.display import Records
 
@@ -32,7 +32,7 @@ queries, in records, and that is e scale q^(1 - 1/p)."""
 
 
 @dataclass(frozen=True)
-class InRecords(Cell):
+class InRecords(AlgorithmAtScale):
     """One algorithm at one scale of one table: errors of a query, averaged over datasets."""
 
     datasets: int
