@@ -81,7 +81,10 @@ def test_the_sentence_and_the_tables(compared):
     _, text = compared()
     assert text.startswith("Same is competitive in ")
     assert "| domain | scale |" in text
-    assert "| against | settings | better | worse | error ratio | 95 % interval | exact ratio |" in text
+    assert (
+        "| against | settings | better | worse | error ratio | 95 % interval | 95th percentile ratio | exact ratio |"
+        in text
+    )
     (line,) = [each for each in text.splitlines() if each.startswith("| Identity |")]
     assert line.endswith("| 1 |")
     _, latex = compared("--latex")
@@ -100,6 +103,16 @@ def test_it_is_compared_by_the_standards_that_are_asked_for(compared):
         in (told["sentence"])
     )
     assert compared("--test", "none")[0] == 2
+
+
+def test_another_percentile_reaches_the_table(compared):
+    """Its ratio stands beside that of the means, which does not change."""
+    found = {}
+    for percentile in ("95", "50"):
+        told = json.loads(compared("--json", "--percentile", percentile)[1])["rivals"]["Hb"]
+        found[percentile] = told["percentile_ratio"]
+        assert f"| {percentile}th percentile ratio |" in compared("--percentile", percentile)[1]
+    assert found["95"] != found["50"]
 
 
 def test_failures_are_told(tmp_path, capsys):

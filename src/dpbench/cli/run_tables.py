@@ -24,6 +24,7 @@ def table_rows(store: Store) -> list[dict[str, Any]]:
             "percentile error": table.percentiles[name, scale],
             "datasets": len(table.datasets),
             "competitive on": table.wins.get((name, scale), 0),
+            "over the best baseline": table.over.get((name, scale)),
         }
         for table, standards in _tables(store)
         for name, scale in _keys(table)
@@ -42,8 +43,21 @@ def print_tables(store: Store) -> None:
         write_pivot(
             f"{table.title}: {measured}, over {number} dataset{'s' * (number != 1)}",
             {key: _cell(table, key) for key in _keys(table)},
-            f"* n: competitive on n of {number} dataset{'s' * (number != 1)} ({best}) {table.family}",
+            f"* n: competitive on n of {number} dataset{'s' * (number != 1)} ({best}) {table.family}\n"
+            + _beating(table, standards),
         )
+
+
+def _beating(table: SummaryTable, standards: Standards) -> str:
+    """Which algorithms have a lower mean error than every baseline, in one line."""
+    ratios: dict[str, list[float]] = {}
+    for (name, _), ratio in table.over.items():
+        ratios.setdefault(name, []).append(ratio)
+    always = [name for name, several in ratios.items() if max(several) < 1]
+    sometimes = [name for name, several in ratios.items() if min(several) < 1 and name not in always]
+    parts = {"at every scale": always, "at some scales": sometimes}
+    words = "; ".join(f"{', '.join(names)} {where}" for where, names in parts.items() if names)
+    return f"below each baseline ({', '.join(standards.baselines)}) by mean: {words or 'none'}"
 
 
 def _tables(store: Store) -> Iterator[tuple[SummaryTable, Standards]]:

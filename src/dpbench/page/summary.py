@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpbench.interpreting import competitive_sets, error_cells
+from dpbench.interpreting import baselines, competitive_sets, error_cells
 from dpbench.results import Results
 
 
@@ -26,6 +26,8 @@ class SummaryTable:
     """On how many datasets the algorithm is competitive."""
     family: str = ""
     """Among how many algorithms, by which test, at which level."""
+    over: dict[tuple[str, int], float] = field(default_factory=dict)
+    """Mean error over that of the best baseline of the standards that is there; none for the baselines themselves."""
 
 
 def summary_tables(results: Results) -> list[SummaryTable]:
@@ -45,6 +47,12 @@ def summary_tables(results: Results) -> list[SummaryTable]:
         for scale in tables[group].scales:
             counts = sets.counts(places[scales[places] == scale])
             tables[group].wins |= {(label, scale): number for label, number in counts.items()}
+    against = baselines(measured)
+    themselves = {each.baseline for each in against}
+    for each in against:
+        if each.algorithm not in themselves:
+            over, key = tables[each.group].over, (each.algorithm, each.scale)
+            over[key] = max(over.get(key, 0.0), each.ratio)
     for cell in error_cells(measured):
         table = tables[cell.group]
         table.errors[cell.algorithm, cell.scale] = cell.mean

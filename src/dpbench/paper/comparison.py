@@ -57,6 +57,8 @@ class Rival:
     low: float
     high: float
     """Interval of 95 % over datasets; NaN where there is one dataset."""
+    percentile_ratio: float
+    """The same geometric mean for the percentile of the standards."""
     exact: Mapping[str, float]
     """For two data-independent algorithms, by domain: the root of the ratio of expected squared errors."""
 
@@ -194,7 +196,7 @@ def _rivals(both: Results, sets: CompetitiveSets, label: str, exact: Exact) -> d
     grid, own = sets.grid, sets.grid.labels.index(label)
     whole = grid.spread(both.whole) == 1
     means, datasets = grid.spread(both.measured.mean), grid.column("dataset")
-    estimate = sets.test.estimate(both)
+    estimate, percentiles = sets.test.estimate(both), both.measured.percentile
     found = {}
     for column, other in enumerate(grid.labels):
         there = np.flatnonzero(whole[:, own] & whole[:, column])
@@ -204,6 +206,7 @@ def _rivals(both: Results, sets: CompetitiveSets, label: str, exact: Exact) -> d
         significant = sets.test.p_values(both, one, two) < sets.alpha / len(there)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.log(means[there, own] / means[there, column])
+            at_risk = np.log(percentiles[one] / percentiles[two])
         low, ratio, high = ratio_interval(ratios, datasets[there])
         found[other] = Rival(
             settings=len(there),
@@ -213,6 +216,7 @@ def _rivals(both: Results, sets: CompetitiveSets, label: str, exact: Exact) -> d
             ratio=ratio,
             low=low,
             high=high,
+            percentile_ratio=float(np.exp(at_risk.mean())),
             exact=exact.get(other, {}),
         )
     return found
