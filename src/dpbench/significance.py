@@ -183,7 +183,13 @@ def t_p_values(difference: ArrayLike, variances: ArrayLike, freedoms: ArrayLike)
 
 
 def unpaired_p_value(one: Measurement, other: Measurement) -> float:
-    """Welch's unpaired t-test, from means and deviations alone."""
+    """Welch's unpaired t-test, from means and deviations alone.
+
+    >>> from dpbench.measuring import measure
+    >>> from dpbench.significance import unpaired_p_value
+    >>> round(unpaired_p_value(measure([[1.0, 1.1, 0.9]]), measure([[1.2, 1.3, 1.1]])), 3)
+    0.07
+    """
     variances = [each.deviation**2 / each.trials for each in (one, other)]
     freedoms = [each.trials - 1 for each in (one, other)]
     return float(t_p_values(one.mean - other.mean, variances, freedoms))
