@@ -91,14 +91,18 @@ class AGrid(Algorithm):
 
         del workload
         coarse_budget, fine_budget = split(data.budget, self.alpha)
+        # measure: a coarse grid
         coarse = self.coarse_grid(data.domain, float(data.scale) * data.as_epsilon(data.budget))
         blocks = data.measure(coarse, coarse_budget, "coarse blocks").reshape(-1)
+        # select: how finely to cut each block, by its noisy count alone
         lower, upper = coarse.boxes
         target = self.parts(blocks * data.as_epsilon(fine_budget))
         side = np.maximum(np.sqrt(coarse.sizes.reshape(-1) / target**2), 1.0).astype(np.int64)
         fine_lower, fine_upper, many = cut_into_squares(lower, upper, side)
+        # measure: the squares inside the blocks
         fine = BoxCounts(data.domain, fine_lower, fine_upper)
         squares = data.measure(fine, fine_budget, "squares inside the blocks")
+        # estimate: squares that add up to the average of both counts of a block
         return fine.spread(self.combine(blocks, squares, many, target, data.ledger.notion.precision_power))
 
     def coarse_grid(self, domain: Domain, signal: float) -> GridCounts:
@@ -118,6 +122,7 @@ class AGrid(Algorithm):
     ) -> Floats:
         """Squares made to add up to the average of each block's own count and their sum, by their precision."""
         first = np.cumsum(many) - many
+        # two counts of every block, its own and the sum of its squares
         total = np.add.reduceat(squares, first)
         kappa = many if self.kappa == "k" else target**2
         own = self.alpha**power * kappa / ((1 - self.alpha) ** power + self.alpha**power * kappa)

@@ -131,8 +131,10 @@ def _solver(workload: Workload, starts: int, iterations: int) -> PIdentityLeastS
     def solver(strategies: Iterable[AxisStrategy]) -> PIdentityLeastSquares:
         return PIdentityLeastSquares(PIdentity(workload.domain, edges, tuple(strategies)))
 
+    # one strategy per axis, each for itself
     found = [solver(_axis(axis.moment, starts, iterations) for axis in axes)]
     if typical(workload).axes is None:
+        # a list of boxes is no product: the axes in turn, each given the others
         ranges = counted(workload)
         for number in list(range(len(axes))) * (SWEEPS if len(axes) > 1 else 0):
             others = np.delete(found[-1].variances(ranges), number, axis=0)
@@ -140,6 +142,7 @@ def _solver(workload: Workload, starts: int, iterations: int) -> PIdentityLeastS
             strategies = list(found[-1].strategy.axes)
             strategies[number] = _axis(moment, starts, iterations)
             found.append(solver(strategies))
+    # plain cells, and of all these the best
     found.append(solver(AxisStrategy.cells(axis.moment.side) for axis in axes))
     return min(found, key=lambda each: each.mean_variance(workload))
 

@@ -188,10 +188,13 @@ class MWEM(Algorithm):
         mean = np.zeros_like(estimate) if self.average else estimate
         measured = np.empty((trials, 0), dtype=np.int64)
         for number in range(1, rounds + 1):
+            # select: the query that the estimate answers worst
             score = WorstAnswered(queries, estimate, measured)
             chosen = np.reshape(data.choose(score, for_selection, f"query {number}"), trials)
             measured = np.column_stack([measured, chosen])
+            # measure: its answer
             noisy = np.reshape(data.measure(ChosenBox(queries, chosen), for_answer, f"answer {number}"), trials)
+            # learn: multiplicative weights, with the earlier answers again
             coefficients = queries.coefficients[chosen]
             weights.learn(queries.lower[chosen], queries.upper[chosen], coefficients, coefficients * noisy)
             estimate = weights.estimate()

@@ -65,9 +65,11 @@ class UGrid(Algorithm):
 
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Noisy blocks, spread; trial by trial where their grids differ."""
+        # select: the grid, by the number of records and the budget alone
         grids = [self._sides(data.domain, scale * data.as_epsilon(data.budget)) for scale in data.scale]
         if len(set(grids)) > 1:
             return super().estimate(data, workload)
+        # measure and estimate: its blocks, spread evenly
         grid = self._grid(data.domain, grids[0])
         return grid.spread(data.measure(grid, data.budget, "blocks of the grid"))
 
