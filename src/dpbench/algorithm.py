@@ -89,7 +89,7 @@ class Algorithm:
     partitioning: ClassVar[bool] = False
     """Whether it groups cells and assumes uniformity inside."""
     side_information: ClassVar[tuple[str, ...]] = ()
-    """What it has to be told about the data; ("scale",) or nothing."""
+    """What it has to know about the data; ("scale",) or nothing."""
     scale_share: ClassVar[Fraction] = Fraction(1, 20)
     """Share of the budget that is spent on the scale where it is not public (the paper's rho_total)."""
     free: ClassVar[Mapping[str, tuple[Any, ...]]] = {}

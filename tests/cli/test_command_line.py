@@ -198,7 +198,7 @@ def test_the_package_runs_as_a_module():
 
 
 def test_exit_codes(folder, monkeypatch, capsys):
-    """0 well, 1 found wanting, 2 bad input; 130 is tested with interruptions."""
+    """0 success, 1 a check failed, 2 bad input; 130 is tested with interruptions."""
     monkeypatch.chdir(folder)
     assert main(["store", "verify", "store"]) == 0
     assert main(["data", "verify", "--folder", "empty"]) == 1

@@ -189,7 +189,7 @@ def test_a_store_and_its_rows_give_the_same_results(tmp_path):
 
 
 def test_other_files_are_refused(tmp_path):
-    """A file that is no summary is told in one line."""
+    """A file that is no summary is reported in one line."""
     (tmp_path / "x.parquet").write_bytes(b"no")
     with pytest.raises(InvalidStore, match="not a Parquet file"):
         Results.read(tmp_path / "x.parquet")

@@ -37,14 +37,14 @@ class AGrid(Algorithm):
     The authors' code rounds the numbers of parts down and cuts every g cells, g rounded down too; the publication
     rounds them up (``rounding="ceil"``).
 
-    The publication takes the number of records to be known. Here the private form buys it with a twentieth of epsilon;
-    ``side_information="public"`` is the paper's setting. The published form is told it for free; its ledger says so.
+    The publication takes the number of records to be known. The private form estimates it with a twentieth of epsilon;
+    ``side_information="public"`` is the paper's setting. The published form is given it for free; its ledger says so.
 
     Privacy
     -------
     Of what the scale has left of epsilon, one call spends the share alpha on the coarse blocks, a second one the rest
     on the squares. Blocks are disjoint, and so are squares: one record moves the answers of each call by 1. The first
-    grid depends on the domain, epsilon and the scale as it was bought or published, the second also on the noisy
+    grid depends on the domain, epsilon and the scale as it was estimated or published, the second also on the noisy
     answers of the first call. The average is post-processing.
     """
 

@@ -56,7 +56,7 @@ class DPCube(Algorithm):
     answers by 1. The boxes follow from these noisy answers alone. A second call spends the rest on the counts of the
     boxes, which tile the domain: one record moves them by 1. Averaging is post-processing.
     The published form draws both phases on several axes with one seed: the noise of the i-th box is that of the i-th
-    block, and what the two phases tell together is not paid for. It is reproduced by subtracting the true counts
+    block, and what the two phases reveal together is not paid for. It is reproduced by subtracting the true counts
     of the blocks, which the ledger shows. On one axis the published form draws fresh noise and is private.
     """
 

@@ -125,7 +125,7 @@ class MWEM(Algorithm):
     +-50, where the authors' code overflows; there are at most as many rounds as queries; and where a query's weight
     exceeds 1 the whole workload is scaled down for the updates, which are made for coefficients from -1 to 1.
 
-    The scale is side information, which the published form is told for free; it differs in nothing else.
+    The scale is side information, which the published form is given for free; it differs in nothing else.
 
     Privacy
     -------
@@ -133,7 +133,7 @@ class MWEM(Algorithm):
     by at most the largest |weight|: xhat follows from earlier answers and the scale. Scores can rise and fall, so
     the factor 2 of the exponential mechanism stays. The rest is spent on the number of records in the
     selected box, sensitivity 1, which is multiplied by the query's weight afterwards.
-    The scale is bought with a share of epsilon before; where it is public, one record shows.
+    The scale is estimated with a share of epsilon before; where it is public, one record shows.
     """
 
     name = "MWEM"

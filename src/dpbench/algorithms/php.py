@@ -70,7 +70,7 @@ class PHP(Algorithm):
 
     Privacy
     -------
-    Half of epsilon buys structure. Half of that is divided among the floor(log2 n) depths: at each depth one call
+    Half of epsilon goes to structure. Half of that is divided among the floor(log2 n) depths: at each depth one call
     selects for every open cluster how to cut it; the clusters are disjoint, so a record moves the scores of one of
     them, each by at most 2 (see ``linear.deviation``). The other half selects among the clusterings of the trace, at
     sensitivity 2. Neither score is monotone. What is left, at least half of epsilon, measures the totals of disjoint
@@ -84,7 +84,7 @@ class PHP(Algorithm):
     not_private = "it goes on cutting closed clusters beyond the depth that it pays for"
 
     share: float = 0.5
-    """Share of epsilon that buys structure."""
+    """Share of epsilon for structure."""
     largest: int = 2000
     """The search ends with more clusters than this."""
 

@@ -58,7 +58,7 @@ class SF(Algorithm):
 
     Privacy
     -------
-    The scale is side information, bought before. A share of epsilon is divided evenly among the bins - 1 boundaries,
+    The scale is side information, estimated before. A share of epsilon is divided evenly among the bins - 1 boundaries,
     one selection each. The score is the squared error over 2 F, where one record moves the squared error of counts cut
     off at F by at most 2 F (see ``linear.structure``): sensitivity 1, not monotone. Draws that are not needed cost
     nothing. All that is left measures the trees: the bins are disjoint, and the h nodes above a cell are weighted by
@@ -78,7 +78,7 @@ class SF(Algorithm):
     F_rule: Literal["scale", "published"] = by_variant(private="scale", published="published")
     """Where counts are cut off: at the scale, or at 10,000 times the mean count."""
     structure_share: float | None = by_variant(private=0.05, published=None)
-    """Share of epsilon that buys the structure; None: by the authors' formula, from the scale (published form only)."""
+    """Share of epsilon for the structure; None: by the authors' formula, from the scale (published form only)."""
     cells_per_bin: int = 10
     """Cells for each bin, on average."""
     inner_noise: bool = by_variant(private=True, published=False)

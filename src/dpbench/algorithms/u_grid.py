@@ -31,14 +31,14 @@ class UGrid(Algorithm):
     of a row or column may be smaller; that is the default. The publication, on a continuous domain, cuts each axis into
     m = sqrt(N epsilon / c) equal parts: ``mode="m_by_m"``.
 
-    The publication takes N to be known. Here the private form buys it with a twentieth of epsilon, and uses what is
-    left of epsilon in the rule too; ``side_information="public"`` is the paper's setting. The published form is told N
+    The publication takes N to be known. The private form estimates it with a twentieth of epsilon, and uses what is
+    left of epsilon in the rule too; ``side_information="public"`` is the paper's setting. The published form is given N
     for free, says so in its ledger, and differs in nothing else.
 
     Privacy
     -------
     One call spends on the counts of the blocks all of epsilon that the scale has left. Blocks are disjoint, so one
-    record moves the answers by 1. The grid depends on the domain, on epsilon and on the scale as it was bought or
+    record moves the answers by 1. The grid depends on the domain, on epsilon and on the scale as it was estimated or
     published.
     """
 

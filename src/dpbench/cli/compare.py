@@ -64,7 +64,7 @@ def run_compare(chosen: argparse.Namespace) -> int:
     plan = _plan(rivals, chosen)
     newcomer, failed = _run(plan, chosen)
     rivals = _without_namesake(rivals, newcomer)
-    _tell_failures(newcomer)
+    _report_failures(newcomer)
     if not newcomer.whole.any():
         return 1
     comparison = against(rivals, newcomer, _exact(plan, rivals, chosen))
@@ -123,7 +123,7 @@ def _without_namesake(rivals: Results, newcomer: Results) -> Results:
     return rivals.take(~same)
 
 
-def _tell_failures(newcomer: Results) -> None:
+def _report_failures(newcomer: Results) -> None:
     from collections import Counter
 
     failed = Counter(newcomer.columns["failure"][~newcomer.whole].tolist())

@@ -19,8 +19,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_verb(
         subparsers,
         "repair",
-        "what repairs do to error: a bought scale, trained parameters",
-        "An algorithm that is told the scale, or tuned on the data, is not private end to end. These commands show\n"
+        "what repairs do to error: an estimated scale, trained parameters",
+        "An algorithm that is given the scale, or tuned on the data, is not private end to end. These commands show\n"
         "what it costs, or gains, to repair it. `dpbench tune` does the training.",
         "dpbench repair side UGrid AGrid",
     )
@@ -33,8 +33,8 @@ def _add_side(commands: Subparsers) -> None:
     side = add_verb(
         commands,
         "side",
-        "error with the scale for free and with the scale bought",
-        "Run algorithms with the scale public and with a noisy scale bought by a share of epsilon, on the same data\n"
+        "error with a public scale and with an estimated one",
+        "Run algorithms with the scale public and with a scale estimated by a share of epsilon, on the same data\n"
         "vectors, and show both errors by scale. With several shares (--sweep) it shows which share serves best.\n"
         "It runs on synthetic shapes unless datasets are named, and goes on where it was interrupted.",
         "dpbench repair side                                 MWEM, UGrid, AGrid and SF at a share of 0.05\n"
@@ -42,8 +42,8 @@ def _add_side(commands: Subparsers) -> None:
         "  dpbench repair side mine.py:Mine --share 0.02 --domain 4096 --dataset MEDCOST",
     )
     add = side.add_argument
-    add("algorithms", nargs="*", metavar="NAME|FILE.py:Class", help="who (MWEM UGrid AGrid SF)")
-    add("--share", type=float, action="append", default=[], metavar="S", help="share that buys the scale (0.05)")
+    add("algorithms", nargs="*", metavar="NAME|FILE.py:Class", help="algorithms (MWEM UGrid AGrid SF)")
+    add("--share", type=float, action="append", default=[], metavar="S", help="share of epsilon for the scale (0.05)")
     add("--sweep", action="store_true", help="shares 0.01 0.02 0.05 0.1 0.2 0.5")
     add("--dataset", action="append", default=[], metavar="NAME|FILE", help="on this; repeatable (synthetic shapes)")
     add("--domain", action="append", default=[], metavar="N|NxM", help="on this; repeatable (1024 and 64x64)")
@@ -75,7 +75,7 @@ def _add_findings(commands: Subparsers) -> None:
 
 
 def run_side(chosen: argparse.Namespace) -> int:
-    """Compare a public with a bought scale and print the price."""
+    """Compare a public with an estimated scale and print the price."""
     from dataclasses import asdict
 
     from dpbench.cli.running import fill

@@ -49,10 +49,10 @@ NARROWING = (
 )
 """The options that narrow or change a plan."""
 
-TOLD = 3
-"""Things that were asked for and cannot run of which one line has room."""
+NAMED = 3
+"""How many things that were asked for and cannot run one line names."""
 FAILURE = ("algorithm", "variant", "dataset", "domain", "scale", "epsilon", "sample", "failure")
-"""What is told to machines of a unit that failed."""
+"""What JSON reports of a unit that failed."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -105,7 +105,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def run_plan(chosen: argparse.Namespace) -> int:
     """Run a plan and print its tables; 1 if a unit failed or something asked for by name cannot run."""
     from dpbench.cli.run_tables import print_tables
-    from dpbench.cli.versions import tell_changes
+    from dpbench.cli.versions import report_changes
     from dpbench.errors import InvalidInput
     from dpbench.run.execution import agenda
     from dpbench.run.plan import narrow
@@ -126,13 +126,13 @@ def run_plan(chosen: argparse.Namespace) -> int:
             write_json(_agenda_facts(plan, todo, max(jobs, 1), folder))
         else:
             sys.stdout.write(_announcement(plan, todo, max(jobs, 1), folder))
-            tell_changes(todo, folder)
+            report_changes(todo, folder)
         return 0
     store, todo = opened(plan, chosen)
     if not chosen.quiet:
         sys.stderr.write(_announcement(plan, todo, max(jobs, 1), folder))
-        tell_changes(todo, folder)
-    unrun = _tell_skipped(plan, chosen)
+        report_changes(todo, folder)
+    unrun = _report_skipped(plan, chosen)
     kept = str(store.folder.resolve()) if chosen.keep_answers else ""
     outcome = execute_missing(plan, todo, store, chosen, lambda units: [replace(each, answers=kept) for each in units])
     if chosen.json:
@@ -146,15 +146,15 @@ def run_plan(chosen: argparse.Namespace) -> int:
     return 1 if left or unrun or (outcome is not None and outcome.failures) else 0
 
 
-def _tell_skipped(plan: Plan, chosen: argparse.Namespace) -> dict[str, str]:
+def _report_skipped(plan: Plan, chosen: argparse.Namespace) -> dict[str, str]:
     """What was asked for by name and cannot run: one line, also where it is quiet."""
     from dpbench.run.skipped import skipped_by_name
 
     unrun = skipped_by_name(plan, [*chosen.algorithm, *chosen.added], chosen.dataset, chosen.domain)
     if unrun:
-        told = [f"{name} ({reason})" for name, reason in list(unrun.items())[:TOLD]]
-        more = f" and {len(unrun) - TOLD} more" if len(unrun) > TOLD else ""
-        sys.stderr.write(f"dpbench: asked for and not run: {', '.join(told)}{more}; see --list-skipped\n")
+        named = [f"{name} ({reason})" for name, reason in list(unrun.items())[:NAMED]]
+        more = f" and {len(unrun) - NAMED} more" if len(unrun) > NAMED else ""
+        sys.stderr.write(f"dpbench: asked for and not run: {', '.join(named)}{more}; see --list-skipped\n")
     return unrun
 
 

@@ -32,11 +32,11 @@ def fill(
     ``chosen`` has ``store``, ``jobs``, ``quiet`` and perhaps the other options of ``dpbench run``; ``change`` is done
     to units before they run.
     """
-    from dpbench.cli.versions import tell_changes
+    from dpbench.cli.versions import report_changes
 
     store, todo = opened(plan, chosen)
     if not chosen.quiet:
-        tell_changes(todo, str(store.folder))
+        report_changes(todo, str(store.folder))
     return store, todo, execute_missing(plan, todo, store, chosen, change)
 
 

@@ -1,8 +1,8 @@
 """A user's own table becomes a histogram, through bounds and bins that are public.
 
 The domain of a histogram is published with every release. Were it read off the private table, the
-release would tell, at no cost to epsilon, what the extreme values are. So each column states its
-bounds, from knowledge that does not come from the table; only who declares the data public may leave
+release would reveal, at no cost to epsilon, what the extreme values are. So each column states its
+bounds, from knowledge that does not come from the table; only a user who declares the data public may leave
 them out.
 """
 

@@ -68,10 +68,10 @@ def baselines(
             for group, scale, places in parts if rival != column else ():
                 kept = places[both[places, column]]
                 if len(kept):
-                    told = _against(results, own[kept, column], other[kept, column])
+                    ratio = _against(results, own[kept, column], other[kept, column])
                     counts = ((significant & each)[kept, column].sum() for each in (lower, higher))
                     better, worse = map(int, counts)
-                    found.append(Baseline(*group, scale, label, grid.labels[rival], len(kept), *told, better, worse))
+                    found.append(Baseline(*group, scale, label, grid.labels[rival], len(kept), *ratio, better, worse))
     return Records(found)
 
 

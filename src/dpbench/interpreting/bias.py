@@ -38,11 +38,11 @@ def bias_shares(results: Results) -> list[BiasShare]:
         for column, label in enumerate(grid.labels):
             kept = places[np.isfinite(share[places, column])]
             if len(kept):
-                told = (
+                shares = (
                     float(np.sqrt(max(bias[kept, column].mean(), 0.0))),
                     float(np.sqrt(variance[kept, column].mean())),
                     float(share[kept, column].mean()),
                     float(share[kept, column].max()),
                 )
-                found.append(BiasShare(*group, scale, label, len(kept), *told))
+                found.append(BiasShare(*group, scale, label, len(kept), *shares))
     return Records(found)

@@ -81,7 +81,7 @@ def error_cells(results: Results) -> list[ErrorCell]:
             failed = int((grid.index[places, column] >= 0).sum()) - len(kept)
             if not (len(kept) or failed):
                 continue
-            told = [float(np.mean(values[kept, column])) if len(kept) else np.nan for values in spread]
+            averages = [float(np.mean(values[kept, column])) if len(kept) else np.nan for values in spread]
             error = float(np.sqrt((errors[kept, column] ** 2).sum()) / len(kept)) if len(kept) else np.nan
-            cells.append(ErrorCell(*group, scale, label, len(kept), failed, error, *told))
+            cells.append(ErrorCell(*group, scale, label, len(kept), failed, error, *averages))
     return Records(cells)

@@ -64,6 +64,6 @@ def in_records(results: Results) -> list[InRecords]:
             kept = places[np.isfinite(typical[places, column])]
             if len(kept):
                 mean, high = float(typical[kept, column].mean()), float(bad[kept, column].mean())
-                told = (mean * scale, 100 * mean, high * scale, 100 * high)
-                found.append(InRecords(*group, scale, label, len(kept), *told))
+                numbers = (mean * scale, 100 * mean, high * scale, 100 * high)
+                found.append(InRecords(*group, scale, label, len(kept), *numbers))
     return Records(found)

@@ -16,7 +16,7 @@ class Cell:
 
     value: float
     around: float | None = None
-    """Standard deviation of a trial, where it is told."""
+    """Standard deviation of a trial, where it is shown."""
     bold: bool = False
     whole: bool = False
     """A count, not a measurement."""

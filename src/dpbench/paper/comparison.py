@@ -253,9 +253,9 @@ def _rows(both: Results, sets: CompetitiveSets, label: str, names: Mapping[str, 
         there = (sets.grid.index[places] >= 0).any(axis=0)
         others = [column for column in np.flatnonzero(there).tolist() if column != own]
         best = max(others, key=lambda column: int(counts[column]), default=None)
-        told = "-" if best is None else f"{names[sets.grid.labels[best]]} {int(counts[best])}"
+        words = "-" if best is None else f"{names[sets.grid.labels[best]]} {int(counts[best])}"
         ratios = over.get((group, scale), {})
-        found = len(places), int(counts[own]), told, ratios
+        found = len(places), int(counts[own]), words, ratios
         rows.append(ScaleRow(group.domain, scale, *found, group.workload, group.epsilon))
     return tuple(sorted(rows, key=lambda row: (row.domain.count("x"), len(row.domain), row.domain, row.scale)))
 

@@ -115,7 +115,7 @@ def _write_answers(unit: Unit, answers: NDArray[np.float64]) -> None:
         reason = error.strerror or type(error).__name__
         raise RunStopped(
             f"cannot keep answers in {path.parent}: {reason}; everything stored so far is kept: "
-            f"make room and run the same command"
+            f"free some space and run the same command"
         ) from None
 
 

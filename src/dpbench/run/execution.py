@@ -166,7 +166,7 @@ def _refuse_mixing(units: list[Unit], index: list[dict[str, Any]], store: Store 
         differs = register.differs(vars(unit.row()))
         if differs and not any(record.get("identity") == IDENTITY for record in store.runs().values()):
             raise InvalidStore(
-                f"{store.folder} was made by a version of dpbench that told states of code apart in another way; "
+                f"{store.folder} was made by a version of dpbench that identified code in another way; "
                 f"it can be read, and a run needs another --store"
             )
         if differs:
@@ -240,7 +240,7 @@ class Shards:
 def _cannot_write(store: Store, error: OSError) -> RunStopped:
     full = error.errno in {errno.ENOSPC, errno.EDQUOT}
     what = f"the disk of {store.folder} is full" if full else f"cannot write to {store.folder} ({describe(error)})"
-    return RunStopped(f"{what}; everything stored so far is kept: make room and run the same command")
+    return RunStopped(f"{what}; everything stored so far is kept: free some space and run the same command")
 
 
 def record_run(plan: Plan, store: Store) -> str:

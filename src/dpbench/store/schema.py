@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 ERRORS = ("l2", "l1", "linf", "population_l2")
-"""The columns that hold one error a trial."""
+"""The columns that hold one error per trial."""
 
 LOSS_COLUMNS = {"L2": "l2", "L1": "l1", "Linf": "linf"}
 """The losses that every row holds, by label; any other is in ``other_losses`` where a task asked for it."""

@@ -180,10 +180,10 @@ class Repair:
     """R: how algorithms that assume knowledge or tuning are made comparable and private."""
 
     side_information: str = "estimated"
-    """R_side: "estimated" buys the scale with part of epsilon, "public" gives it away as the paper did."""
+    """R_side: "estimated" spends part of epsilon on the scale, "public" takes it for free, as the paper did."""
 
     rho_total: float = 0.05
-    """R_side: the share of epsilon that buys an estimate of the scale."""
+    """R_side: the share of epsilon that is spent on an estimate of the scale."""
 
     def __post_init__(self) -> None:
         _settle(self, "side_information", lambda v: choice("side_information", v, SIDE_INFORMATION))

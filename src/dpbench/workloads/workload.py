@@ -138,7 +138,7 @@ class Workload(ABC):
         return f"{type(self).__name__}({self.domain})"
 
     def _contents(self) -> tuple[bytes, ...]:
-        """Whatever tells this workload from others of its kind and domain."""
+        """Whatever distinguishes this workload from others of its kind and domain."""
         listed = self.ranges()
         return (listed.lower.tobytes(), listed.upper.tobytes(), listed.weights.tobytes())
 

@@ -107,7 +107,7 @@ _SHORT = 8  # intervals up to this length are summed up directly
 def bisections(counts, order, starts, stops):  # type: ignore[no-untyped-def]
     """For each of several disjoint intervals, its deviation uncut and then that of its halves for each cut.
 
-    ``order`` sorts all counts. Returns one value a cell of the intervals, interval by interval: first dev[a, b), then
+    ``order`` sorts all counts. Returns one value per cell of the intervals, interval by interval: first dev[a, b), then
     dev[a, m) + dev[m, b) for m = a + 1 ... b - 1.
     """
     n = counts.shape[0]

@@ -3,7 +3,7 @@
 Every update multiplies all cells of an atom alike, so masses of atoms are all that has to be kept. The same holds
 again for a group of consecutive queries: its updates see only its facets, the sets of atoms that the same queries of
 the group cover; and once more for a block of queries within a group and its faces. So a block is run on the masses of
-its few faces, the facets follow once a block, and the atoms once a group.
+its few faces, the facets follow once per block, and the atoms once per group.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def into_factors(after, before):  # type: ignore[no-untyped-def]
 def run_blocks(  # type: ignore[no-untyped-def]
     mass, face, faces, member, weights, answers, total, low, high, before, after
 ):
-    """Update masses with all queries of blocks ``low`` to ``high`` in turn; the last two are room to work in."""
+    """Update masses with all queries of blocks ``low`` to ``high`` in turn; the last two are work space."""
     add_up(mass, face[low], before[: faces[low]])
     for b in range(low, high):
         many = faces[b]

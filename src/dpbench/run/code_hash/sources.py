@@ -118,7 +118,9 @@ def _module(name: str, library: Library) -> Module:
         return ours
     path = getattr(sys.modules.get(name), "__file__", None)
     if path is None:
-        raise InvalidInput(f"the code of the module {name} is in no file, so that it cannot be told when it changes")
+        raise InvalidInput(
+            f"the code of the module {name} is in no file, so that a change of it would not show; put it into a file"
+        )
     top, *inner = name.split(".")
     folder = Path(path).resolve().parents[len(inner) + (Path(path).name == "__init__.py")]
     return library.open(Path(path).resolve(), Home(folder, "" if name == "__main__" else top))
