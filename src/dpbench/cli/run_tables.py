@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -44,12 +44,14 @@ def print_tables(store: Store) -> None:
             f"{table.title}: {measured}, over {number} dataset{'s' * (number != 1)}",
             {key: _cell(table, key) for key in _keys(table)},
             f"* n: competitive on n of {number} dataset{'s' * (number != 1)} ({best}) {table.family}\n"
-            + _beating(table, standards),
+            + _beating(table, standards.baselines),
         )
 
 
-def _beating(table: SummaryTable, standards: Standards) -> str:
-    """Which algorithms have a lower mean error than every baseline, in one line."""
+def _beating(table: SummaryTable, wanted: Sequence[str]) -> str:
+    """Which algorithms have a lower mean error than every baseline that is there, in one line."""
+    if not table.baselines:
+        return f"no algorithm is here beside a baseline ({', '.join(wanted)})"
     ratios: dict[str, list[float]] = {}
     for (name, _), ratio in table.over.items():
         ratios.setdefault(name, []).append(ratio)
@@ -57,7 +59,7 @@ def _beating(table: SummaryTable, standards: Standards) -> str:
     sometimes = [name for name, several in ratios.items() if min(several) < 1 and name not in always]
     parts = {"at every scale": always, "at some scales": sometimes}
     words = "; ".join(f"{', '.join(names)} {where}" for where, names in parts.items() if names)
-    return f"below each baseline ({', '.join(standards.baselines)}) by mean: {words or 'none'}"
+    return f"below each baseline ({', '.join(table.baselines)}) by mean: {words or 'none'}"
 
 
 def _tables(store: Store) -> Iterator[tuple[SummaryTable, Standards]]:

@@ -26,8 +26,10 @@ class SummaryTable:
     """On how many datasets the algorithm is competitive."""
     family: str = ""
     """Among how many algorithms, by which test, at which level."""
+    baselines: list[str] = field(default_factory=list)
+    """The baselines of the standards that are there."""
     over: dict[tuple[str, int], float] = field(default_factory=dict)
-    """Mean error over that of the best baseline of the standards that is there; none for the baselines themselves."""
+    """Mean error over that of the best of them; none for the baselines themselves."""
 
 
 def summary_tables(results: Results) -> list[SummaryTable]:
@@ -51,8 +53,9 @@ def summary_tables(results: Results) -> list[SummaryTable]:
     themselves = {each.baseline for each in against}
     for each in against:
         if each.algorithm not in themselves:
-            over, key = tables[each.group].over, (each.algorithm, each.scale)
-            over[key] = max(over.get(key, 0.0), each.ratio)
+            table, key = tables[each.group], (each.algorithm, each.scale)
+            table.over[key] = max(table.over.get(key, 0.0), each.ratio)
+            table.baselines += [each.baseline] if each.baseline not in table.baselines else []
     for cell in error_cells(measured):
         table = tables[cell.group]
         table.errors[cell.algorithm, cell.scale] = cell.mean
