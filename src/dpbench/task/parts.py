@@ -56,11 +56,13 @@ class WorkloadPart:
     @classmethod
     def from_label(cls, label: str) -> WorkloadPart:
         """Read what results call a workload, ``"RandomRange(queries=500)"``; the folder of a file is lost."""
-        name, _, settings = label.removesuffix(")").partition("(")
-        pairs = [word.split("=", maxsplit=1) for word in settings.split(", ") if word]
-        if not all(len(pair) == 2 for pair in pairs):
-            raise InvalidTask(f"the workload {shown(label)} is not one that a task can name")
-        return cls(name, tuple((key, int(value) if value.isdecimal() else value) for key, value in pairs))
+        name, bracket, settings = label.partition("(")
+        pairs = [word.partition("=") for word in settings.removesuffix(")").split(", ")] if bracket else []
+        if not name or label.endswith(")") != bool(bracket) or not all(key and equals for key, equals, _ in pairs):
+            raise InvalidTask(
+                f"the workload {shown(label)} cannot be read; write a name, or RandomRange(queries=500, seed=3)"
+            )
+        return cls.of({"name": name} | {key: number_or_text(value) for key, _, value in pairs})
 
     @property
     def label(self) -> str:
@@ -250,6 +252,16 @@ def loss_part(given: Any) -> Loss:
         return loss.get(given)
     except DPBenchError as error:
         raise InvalidPart(str(error), "loss") from None
+
+
+def number_or_text(written: str) -> int | float | str:
+    """A parameter that was written down: a number where it is one."""
+    for kind in (int, float):
+        try:
+            return kind(written)
+        except ValueError:
+            continue
+    return written
 
 
 def text(key: str, given: object) -> str:
