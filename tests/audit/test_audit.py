@@ -74,7 +74,7 @@ def test_published_forms_are_flagged_by_measurement_with_their_marks_switched_of
 @pytest.mark.slow
 @pytest.mark.parametrize("name", USE_SCALE)
 def test_a_public_scale_is_found_by_measurement(name):
-    """The same algorithm passes where it buys its scale and fails where it is told."""
+    """The same algorithm passes where it estimates its scale and fails where it is given."""
     report = audit(algorithms.get(name), side_information="public", ignore_marks=True)
     assert ("replay" in flagging(report)) == (name not in WITHIN_ITS_CHARGES)
 

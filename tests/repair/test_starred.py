@@ -21,7 +21,7 @@ class ForcedScale(Direct):
         return np.full_like(outcome, self.scale) if "scale" in question.why else outcome
 
 
-def test_nothing_reads_the_true_scale_once_it_is_bought():
+def test_nothing_reads_the_true_scale_once_it_is_estimated():
     """With a poisoned purchase MWEM* adds up to the poison, and looks its rounds up there."""
     x, workload = np.arange(64), Prefix(64)
     release = MWEMStar().outcome(x, workload, 1, trials=2, channel=ForcedScale(123456.0), seed=0)

@@ -125,7 +125,7 @@ class MWEM(Algorithm):
     +-50, where the authors' code overflows; there are at most as many rounds as queries; and where a query's weight
     exceeds 1 the whole workload is scaled down for the updates, which are made for coefficients from -1 to 1.
 
-    The scale is side information, which the published form is told for free; it differs in nothing else.
+    The scale is side information, which the published form is given for free; it differs in nothing else.
 
     Privacy
     -------
@@ -133,7 +133,7 @@ class MWEM(Algorithm):
     by at most the largest |weight|: xhat follows from earlier answers and the scale. Scores can rise and fall, so
     the factor 2 of the exponential mechanism stays. The rest is spent on the number of records in the
     selected box, sensitivity 1, which is multiplied by the query's weight afterwards.
-    The scale is bought with a share of epsilon before; where it is public, one record shows.
+    The scale is estimated with a share of epsilon before; where it is public, one record shows.
     """
 
     name = "MWEM"
@@ -188,10 +188,13 @@ class MWEM(Algorithm):
         mean = np.zeros_like(estimate) if self.average else estimate
         measured = np.empty((trials, 0), dtype=np.int64)
         for number in range(1, rounds + 1):
+            # select: the query that the estimate answers worst
             score = WorstAnswered(queries, estimate, measured)
             chosen = np.reshape(data.choose(score, for_selection, f"query {number}"), trials)
             measured = np.column_stack([measured, chosen])
+            # measure: its answer
             noisy = np.reshape(data.measure(ChosenBox(queries, chosen), for_answer, f"answer {number}"), trials)
+            # learn: multiplicative weights, with the earlier answers again
             coefficients = queries.coefficients[chosen]
             weights.learn(queries.lower[chosen], queries.upper[chosen], coefficients, coefficients * noisy)
             estimate = weights.estimate()

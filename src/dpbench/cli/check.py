@@ -19,7 +19,7 @@ Audit algorithms, layer by layer:
   ledger       every charge has a reason, and all of epsilon is spent or given up
   sensitivity  each strategy's and each score's claim is recomputed; the largest change found stands beside the claim
   replay       with the same noisy answers a neighbour changes nothing, and no call costs more than it was charged
-  black box    (--black-box) outputs on two neighbours are told apart no better than epsilon allows, at 99.9 %
+  black box    (--black-box) outputs on two neighbours differ no more than epsilon allows, at 99.9 %
   mechanisms   (where it brings mechanisms of its own) their draws fit the density that they state
 A plain function f(x, workload, epsilon, rng) in a file gets the black box, a look for the scale, and determinism.
 Exit code 1 if anything fails, 2 if something cannot be loaded.
@@ -105,7 +105,7 @@ def _examinations(chosen: argparse.Namespace) -> list[Any]:
     if not names:
         raise InvalidInput("nothing to check; name an algorithm, FILE.py:Class, or --all")
     if chosen.runs is not None and chosen.runs < 1000:
-        raise InvalidInput(f"--runs is {chosen.runs}; give at least 1000, fewer tell nothing")
+        raise InvalidInput(f"--runs is {chosen.runs}; give at least 1000, fewer show nothing")
     if chosen.seed < 0:
         raise InvalidInput(f"--seed is {chosen.seed}; give a whole number that is not negative")
     if chosen.timeout is not None and not chosen.timeout > 0:
@@ -127,7 +127,7 @@ def _examinations(chosen: argparse.Namespace) -> list[Any]:
 
 
 def _table(reports: list[AuditReport], samplers: Layer) -> str:
-    """One line an algorithm, then every cause and note."""
+    """One line per algorithm, then every cause and note."""
     from dpbench.audit.report import LAYERS
     from dpbench.cli.text_tables import aligned
 

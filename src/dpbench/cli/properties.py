@@ -32,7 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--variant", choices=("private", "published"), default="private", help="form of those named")
     add_json(parser)
-    parser.add_argument("--csv", metavar="FILE", help="write one row an algorithm and form")
+    parser.add_argument("--csv", metavar="FILE", help="write one row per algorithm and form")
     parser.set_defaults(run=run_properties)
 
 
@@ -55,10 +55,10 @@ def run_properties(chosen: argparse.Namespace) -> int:
     rows = []
     for each in found:
         left = "yes" if each.consistent else f"no: {each.remaining:.3g} left, {each.remaining_where}"
-        told = f"p {each.p_value:.1g}, {each.differs_where}" if each.differs_where else ""
+        difference = f"p {each.p_value:.1g}, {each.differs_where}" if each.differs_where else ""
         name = each.algorithm + (f" [{each.variant}]" if each.variant != "private" else "")
         paper = numbers()["table1"].get(each.algorithm, ["-", "-"])[-2:]
-        exchangeable = f"{each.exchangeable} {told}".strip()
+        exchangeable = f"{each.exchangeable} {difference}".strip()
         rows.append([name, paper[0], paper[1], left if not each.failure else each.failure, exchangeable])
     heads = ["algorithm", "paper: consistent", "exchangeable", "measured: consistent", "exchangeable"]
     write_table("Properties beside the paper's Table 1", heads, rows)

@@ -51,7 +51,12 @@ def probabilities(weights: Callable[[Domain], Weights], domain: Domain) -> Weigh
 
 
 def get(name: str, domain: DomainLike) -> Weights:
-    """Probabilities (*domain) of the named shape; the same on every call."""
+    """Probabilities (*domain) of the named shape; the same on every call.
+
+    >>> import dpbench as dpb
+    >>> dpb.datasets.shapes.get("uniform", 4)
+    array([0.25, 0.25, 0.25, 0.25])
+    """
     return find(name).on(domain)
 
 
@@ -64,7 +69,12 @@ def find(name: str) -> Shape:
 
 
 def names(ndim: int | None = None) -> list[str]:
-    """Name the shapes, of one number of axes if given."""
+    """Name the shapes, of one number of axes if given.
+
+    >>> import dpbench as dpb
+    >>> dpb.datasets.shapes.names()[:3]
+    ['uniform', 'normal', 'normal-narrow']
+    """
     return [shape.name for shape in SHAPES.values() if ndim in (None, shape.ndim)]
 
 

@@ -1,4 +1,4 @@
-"""Algorithms told to a reader: the idea, the facts, and where epsilon goes."""
+"""Algorithms for a reader: the idea, the facts, and where epsilon goes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _card(kind: type[Algorithm], audit: bool, catalogued: bool = True) -> Algori
 
 
 def _ledger(algorithm: Algorithm, domain: Domain) -> Ledger | None:
-    """Where epsilon goes; nothing of an algorithm that fails there, which its audit tells."""
+    """Where epsilon goes; nothing of an algorithm that fails there, which its audit reports."""
     try:
         return algorithm.explain(domain, workload_on(domain), EPSILON).ledger
     except Exception:
@@ -82,7 +82,7 @@ def _properties(algorithm: Algorithm) -> tuple[str, ...]:
 
 
 def _lines(ledger: Ledger) -> tuple[LedgerLine, ...]:
-    """Charges for the same thing as one line: rounds lose their numbers, trials are told by their first."""
+    """Charges for the same thing as one line: rounds lose their numbers, of trials the first stands for all."""
     shares: dict[tuple[str, str], tuple[float, int]] = {}
     for charge in _unfolded(ledger):
         key = charge.kind, re.sub(r"\s+\d+$", "", charge.why)

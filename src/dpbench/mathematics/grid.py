@@ -1,7 +1,7 @@
 """Grids and boxes of cells: what partitions ask for, on any number of axes.
 
-Counts of boxes come from one summed-area table, computed once a data vector. A box is ``lower <= coordinate < upper``;
-boxes come as two arrays ``(boxes, axes)``.
+Counts of boxes come from one summed-area table, computed once per data vector. A box is
+``lower <= coordinate < upper``; boxes come as two arrays ``(boxes, axes)``.
 """
 
 from __future__ import annotations

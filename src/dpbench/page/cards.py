@@ -1,4 +1,4 @@
-"""What the page tells of algorithms and datasets, as plain values that whoever may run algorithms fills in."""
+"""What the page shows of algorithms and datasets, as plain values that code which may run algorithms fills in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class LedgerLine:
-    """A part of epsilon and what it buys."""
+    """A part of epsilon and what it is spent on."""
 
     kind: str
     why: str
@@ -23,7 +23,7 @@ class LedgerLine:
 
 @dataclass(frozen=True)
 class AlgorithmCard:
-    """One algorithm, told to a reader."""
+    """One algorithm, for a reader."""
 
     name: str
     idea: str
@@ -46,7 +46,7 @@ class AlgorithmCard:
 
 @dataclass(frozen=True)
 class DatasetCard:
-    """One dataset, told to a reader."""
+    """One dataset, for a reader."""
 
     name: str
     domain: str

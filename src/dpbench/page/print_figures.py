@@ -30,7 +30,7 @@ DOMAIN_SCALES = (10_000, 1_000_000)
 PANELS_ACROSS = 3
 """Panels of figure 1 beside each other: what a page of print is wide enough for."""
 LONGEST = 24
-"""Letters of a name that a figure has room for."""
+"""Most letters of a name in a figure."""
 MARKERS = "osv^D<>Pp*hX8d"
 LINES = ("--", ":", "-.")
 """Of the baselines, in their order."""
@@ -273,7 +273,7 @@ def _scale(scale: int) -> str:
 
 
 def _verbatim(name: str) -> str:
-    """A name that is drawn as it is, as far as there is room: a dollar would begin a formula."""
+    """A name that is drawn as it is, as far as it fits: a dollar would begin a formula."""
     return (name if len(name) <= LONGEST else name[: LONGEST - 3] + "...").replace("$", r"\$")
 
 

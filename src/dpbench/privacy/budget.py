@@ -42,7 +42,13 @@ def read_epsilon(value: object) -> Fraction:
 
 
 def split(amount: Fraction, share: Number) -> tuple[Fraction, Fraction]:
-    """Cut ``amount`` into ``share`` of it and the rest; the two add up to ``amount`` exactly."""
+    """Cut ``amount`` into ``share`` of it and the rest; the two add up to ``amount`` exactly.
+
+    >>> from fractions import Fraction
+    >>> from dpbench.privacy import split
+    >>> split(Fraction(1, 10), Fraction(1, 4))
+    (Fraction(1, 40), Fraction(3, 40))
+    """
     portion = exact(share, "the share of a budget")
     if not 0 <= portion <= 1:
         raise InvalidInput(f"the share of a budget is {share!r}; give a number from 0 to 1")
@@ -50,7 +56,13 @@ def split(amount: Fraction, share: Number) -> tuple[Fraction, Fraction]:
 
 
 def evenly(amount: Fraction, parts: int) -> Fraction:
-    """One of ``parts`` equal portions of ``amount``."""
+    """One of ``parts`` equal portions of ``amount``.
+
+    >>> from fractions import Fraction
+    >>> from dpbench.privacy import evenly
+    >>> evenly(Fraction(1, 10), 4)
+    Fraction(1, 40)
+    """
     if parts < 1:
         raise InvalidInput(f"a budget was to be split into {parts} parts; give at least 1")
     return amount / parts

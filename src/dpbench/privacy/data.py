@@ -221,7 +221,7 @@ class PrivateData:
 
     @property
     def scale(self) -> Floats:
-        """Number of records, public or bought, ``(trials,)``; only for algorithms that declare it."""
+        """Number of records, public or estimated, ``(trials,)``; only for algorithms that declare it."""
         if "scale" not in self._declared or self._scale is None:
             raise UndeclaredSideInformation(
                 "the algorithm asked for the scale without declaring it; "

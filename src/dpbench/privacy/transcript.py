@@ -1,4 +1,4 @@
-"""Transcripts: what an algorithm was told, recorded on one data vector and replayed on a neighbour.
+"""Transcripts: the outcomes that an algorithm saw, recorded on one data vector and replayed on a neighbour.
 
 Record every noisy answer and every selection of a run on x, then run again on a neighbour x' with the
 same answers forced. If the algorithm met the counts only through the handle, it makes the same calls and

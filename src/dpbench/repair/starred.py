@@ -1,4 +1,4 @@
-"""MWEM* and AHP*: the plain algorithms with both repairs, the scale bought and the free parameters from a table.
+"""MWEM* and AHP*: the plain algorithms with both repairs, an estimated scale and the free parameters from a table.
 
 Hay, Machanavajjhala, Miklau, Chen, Zhang. Principled evaluation of differentially private algorithms using DPBench.
 SIGMOD 2016, section "Resolving End-to-End Privacy Violations".
@@ -96,7 +96,7 @@ class MWEMStar(Starred):
 
     Privacy
     -------
-    A share of epsilon buys the scale (one record moves it by 1); what remains goes to MWEM, whose paragraph holds. The
+    A share of epsilon goes to the scale (one record moves it by 1), what remains to MWEM, whose paragraph holds. The
     number of rounds is a function of the noisy scale and public things: post-processing.
     """
 
@@ -118,7 +118,7 @@ class AHPStar(Starred):
 
     Privacy
     -------
-    A share of epsilon buys the scale (one record moves it by 1); what remains goes to AHP, whose paragraph holds. The
+    A share of epsilon goes to the scale (one record moves it by 1), what remains to AHP, whose paragraph holds. The
     parameters are functions of the noisy scale and public things: post-processing.
     """
 

@@ -71,6 +71,8 @@ class Bench:
         if _content(workload) != workload.key:
             raise AlgorithmFailed(f"{algorithm.name} changed the workload that it was given; work on a copy")
         measured = losses(workload, x, shape, outcome.estimate, unit.scale, (unit.loss,))
+        stored = {unit.loss.label: unit.loss_name}
+        measured["other_losses"] = {stored[label]: errors for label, errors in measured["other_losses"].items()}
         if unit.answers:
             _write_answers(unit, workload.answer(outcome.estimate))
         return unit.row(
@@ -113,7 +115,7 @@ def _write_answers(unit: Unit, answers: NDArray[np.float64]) -> None:
         reason = error.strerror or type(error).__name__
         raise RunStopped(
             f"cannot keep answers in {path.parent}: {reason}; everything stored so far is kept: "
-            f"make room and run the same command"
+            f"free some space and run the same command"
         ) from None
 
 

@@ -102,7 +102,7 @@ def _read_npy(path: str) -> NDArray[Any]:
 
 
 def _read_csv(path: str) -> NDArray[np.float64]:
-    """One row of numbers a line; a single column or row is a line of cells."""
+    """One row of numbers per line; a single column or row is a line of cells."""
     rows: list[list[float]] = []
     text = Path(path).read_text(encoding="utf-8-sig")
     for number, line in enumerate(text.splitlines(), 1):

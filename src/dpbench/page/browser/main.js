@@ -4,8 +4,8 @@ const AGAINST = ["against", "The newcomer against its rivals", [
   { key: "against", title: "Ratio of errors", make: againstRivals, about: () => data.comparison.about },
 ]];
 const SECTIONS = [
-  ["wins", "Who wins where", [
-    { key: "winners", title: "Lowest error by dataset and scale", make: winners, about: () => `${chosenWords()}, by ${errorWords()}.${tested() ? ` “+2” (“+” where there is little room): two other algorithms tie with it statistically (${familyWords()}).` : ""}` },
+  ["wins", "Which algorithm wins where", [
+    { key: "winners", title: "Lowest error by dataset and scale", make: winners, about: () => `${chosenWords()}, by ${errorWords()}.${tested() ? ` “+2” (“+” on a narrow screen): two other algorithms tie with it statistically (${familyWords()}).` : ""}` },
     { key: "competitive", title: "Datasets on which each algorithm is competitive", make: competitiveTable, about: () => `Lowest ${errorWords()}, or not significantly above it${tested() ? ` (${familyWords()})` : ""}. The paper's Table 3 counts among the 11 algorithms of its Figure 1, and so does dpbench paper --table 3.` },
   ]],
   ["scale", "Error against scale", [
@@ -85,7 +85,7 @@ function listed(names) {
   return shown.length > 1 ? `${shown.slice(0, -1).join(", ")} and ${shown[shown.length - 1]}` : shown[0];
 }
 
-/** The answer in words: who is competitive most often at the ends of the scales, and who is the safest choice. */
+/** The answer in words: which algorithm is competitive most often at the ends of the scales, and which is the safest choice. */
 function headline() {
   if (!tested()) return untested();
   const most = (scale) => {

@@ -12,7 +12,7 @@ const chosenWords = () => {
   return `${nameOf("workload", chosen.workload)} on ${nameOf("domain", chosen.domain)}, epsilon ${nameOf("epsilon", chosen.epsilon)}`;
 };
 
-/** Why nothing is said of who is competitive, or at what regret. */
+/** Why nothing is said of competitive algorithms, or of regret. */
 const untested = () => `Competitive sets and regret need the errors of single trials; these results have them by the loss ${data.losses.filter((loss) => loss.column.member).map((loss) => loss.words).join(", ")}.`;
 
 /** Among how many algorithms, by which test and at which level: among others the same two are tested at another level. */
@@ -31,7 +31,7 @@ function settingWords(i) {
   return `${algorithmName(column.algorithm[i])} on ${datasetName(i)}, scale ${scaleWords(scaleName(i))}\n${errorWords()} ${number(view.value[i])}${more}${competitive(i) ? "\ncompetitive" : ""}`;
 }
 
-/** Who wins where: the best algorithm of every dataset and scale. */
+/** Which algorithm wins where: the best one of every dataset and scale. */
 function winners(width) {
   if (!tested()) return { nothing: untested() };
   const rows = view.options.dataset.filter((each) => view.dataset === undefined || each === view.dataset);
