@@ -5,8 +5,8 @@ With Theta = B / c and s = 1 / c, G = I + Theta Theta^T and H = K S Theta^T, the
 
     f = tr(K X^-1) = sum_j K_jj s_j^2 - <G^-1, (Theta S) H>.
 
-The search begins with tents (``mathematics/tents.py``) and keeps, per cell and level, the four nearest: some ten rows per
-cell, so a value and its gradient cost a product with K and few passes. It stops by iterations, never by time.
+The search begins with tents (``tents.py``) and keeps, per cell and level, the four nearest: some ten rows per cell, so
+a value and its gradient cost a product with K and few passes. It stops by iterations, never by time.
 """
 
 from __future__ import annotations

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dpbench.algorithm import Algorithm
-from dpbench.errors import AlgorithmFailed
+from dpbench.errors import AlgorithmFailed, InvalidTask
 from dpbench.loss import L2, Loss
 from dpbench.plugins import find
 from dpbench.run.code_hash.reach import content_hash
@@ -105,6 +107,22 @@ def workload_label(part: WorkloadPart) -> str:
     shown = {key: Path(str(value)).name if key == "file" else value for key, value in part.parameters}
     settings = ", ".join(f"{key}={value}" for key, value in shown.items())
     return f"{part.name}({settings})" if settings else part.name
+
+
+def read_label(label: str) -> WorkloadPart:
+    """What :func:`workload_label` wrote, such as ``RandomRange(queries=500, seed=3)``; of a file the name alone."""
+    found = re.fullmatch(r"([^()]+)(?:\((.+)\))?", label)
+    pairs = [each.partition("=") for each in (found[2] or "").split(", ") if each] if found else []
+    if found is None or not all(equals for _, equals, _ in pairs):
+        raise InvalidTask(f"the workload {label!r} cannot be read; write a name, or Name(parameter=value, ...)")
+    return WorkloadPart.of({"name": found[1]} | {name: _number_or_text(value) for name, _, value in pairs})
+
+
+def _number_or_text(text: str) -> int | float | str:
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
+    return text
 
 
 def build_algorithm(reference: str, part: AlgorithmPart) -> Algorithm:
