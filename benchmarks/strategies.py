@@ -18,7 +18,7 @@ def rows_of(workload):
     found = {notion: compute_unit_errors(workload, notion) for notion in UNITS}
     names = dict.fromkeys(name for errors in found.values() for name in errors)
     for name in names:
-        errors = {notion: f"{errors[name]:.12g}" if name in errors else "" for notion, errors in found.items()}
+        errors = {notion: repr(errors[name]) if name in errors else "" for notion, errors in found.items()}
         yield {"workload": repr(workload), "key": workload.key, "algorithm": name} | errors
 
 

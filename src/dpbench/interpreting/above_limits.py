@@ -49,12 +49,16 @@ def above_limits(results: Results, yardsticks: Mapping[Group, Yardstick]) -> lis
         known = yardsticks.get(cell.group)
         if known is None or not queries[cell.group] or not cell.datasets:
             continue
-        lines = {
-            "limit": known.scaled_limit(cell.scale, queries[cell.group]),
-            "best": known.scaled_best(cell.scale, queries[cell.group]),
-        }
-        told = {"datasets": cell.datasets, "mean": cell.mean, "strategy": known.algorithm, "noise": known.noise}
-        found.append(AboveLimit(*cell.group, cell.scale, cell.algorithm, **told, **lines))  # type: ignore[arg-type]
+        many = queries[cell.group]
+        found.append(
+            AboveLimit(
+                *(*cell.group, cell.scale, cell.algorithm, cell.datasets, cell.mean),
+                known.scaled_limit(cell.scale, many),
+                known.scaled_best(cell.scale, many),
+                known.algorithm,
+                known.noise,
+            )
+        )
     return Records(found)
 
 
