@@ -76,7 +76,8 @@ def test_the_limit_and_the_best_known_strategy_are_drawn(browser, shown, tmp_pat
     assert "limit" not in {row[0] for row in table(browser, "scale")}
     results = shown[1]
     known = {place.group: Yardstick(64.0, "Laplace", 256.0, "HDMM") for place in results.grid.places}
-    browser.open(page(results, tmp_path, yardsticks=known))
+    path = page(results, tmp_path, yardsticks=known)
+    browser.open(path)
     lines = {
         (row[0], float(row[1])): float(row[3]) for row in table(browser, "scale") if row[0] in ("limit", "best known")
     }
@@ -93,7 +94,7 @@ def test_the_limit_and_the_best_known_strategy_are_drawn(browser, shown, tmp_pat
     about = value(browser, "document.querySelector('#figure-scale .about').textContent")
     assert "no unbiased strategy with this noise" in about
     assert "limit" in value(browser, "document.querySelector('#figure-scale .plot svg').textContent")
-    browser.open(f"{page(results, tmp_path, yardsticks=known)}#measure=percentile")
+    browser.open(path, "#measure=percentile")
     assert "limit" not in {row[0] for row in table(browser, "scale")}
     assert browser.troubles() == []
 

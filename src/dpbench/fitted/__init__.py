@@ -11,6 +11,7 @@ import contextlib
 import os
 import zipfile
 import zlib
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ def shipped(name: str) -> Arrays | None:
 
 def kept(name: str) -> Arrays | None:
     """Arrays that an earlier run has left on this machine."""
-    with contextlib.suppress(*UNREADABLE), np.load(_path(name)) as archive:
+    with contextlib.suppress(*UNREADABLE), np.load(BytesIO(_path(name).read_bytes())) as archive:
         return {path: archive[path] for path in archive.files}
     return None
 
