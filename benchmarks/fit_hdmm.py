@@ -1,7 +1,7 @@
 """Search for the strategies of HDMM that come with the package: the catalogue's workloads at the paper's sizes.
 
-python -m benchmarks.fit_hdmm                            all of them, into src/dpbench/fitted: about an hour of one core
-python -m benchmarks.fit_hdmm --only Prefix-1024         some; the others stay as they are
+python -m benchmarks.fit_hdmm                        all of them, into src/dpbench/fitted: half an hour of one core
+python -m benchmarks.fit_hdmm --only Prefix-1024     some; the others stay as they are
 
 The search is the package's with more starts and iterations. A strategy that is there already is replaced where a
 better one is found.
@@ -18,7 +18,7 @@ from dpbench.mathematics.moments import grouped_axes
 from dpbench.mathematics.p_identity_fit import fit_axis, trace
 from dpbench.workloads import AllRange, Prefix, RandomRange, RandomSmall
 
-STARTS, ITERATIONS = 80, 2000
+STARTS, ITERATIONS, LONG_ITERATIONS, LONG = 80, 6000, 1500, 2048
 LINES, SIDES = (256, 512, 1024, 2048, 4096), (32, 64, 128)
 WORKLOADS = {
     **{f"Prefix-{n}": Prefix(n) for n in LINES},
@@ -45,7 +45,8 @@ def main():
     for name in parser.parse_args().only:
         ((_, moment),) = grouped_axes(WORKLOADS[name])
         start = time.perf_counter()
-        found = [fit_axis(moment, starts=STARTS, iterations=ITERATIONS)]
+        iterations = ITERATIONS if moment.side < LONG else LONG_ITERATIONS
+        found = [fit_axis(moment, starts=STARTS, iterations=iterations)]
         if f"{moment.key}/rows" in arrays:
             found.append(from_arrays(moment, shipped(moment.key)))
         best = min(found, key=lambda strategy: trace(moment, strategy))

@@ -1,15 +1,41 @@
-"""Which data-independent algorithm suits a workload: their errors are known without a run, and without data."""
+"""Which data-independent algorithm suits a workload: their errors are known without a run, and without data.
+
+Errors at any budget follow from those at epsilon 1 and at rho 1/2, so these are what is kept: for the workloads of the
+study in ``fitted/strategies.csv``, which ``python -m benchmarks.strategies`` makes, for others in the user's cache.
+"""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
-from dpbench import algorithms
+import numpy as np
+
+from dpbench import algorithms, fitted
 from dpbench.algorithm import Algorithm
 from dpbench.algorithms.hdmm import HDMM
 from dpbench.errors import DPBenchError
-from dpbench.limits import limit
+from dpbench.limits import limit, unit_variance
+from dpbench.measuring.yardstick import Yardstick
+from dpbench.privacy import Notion, PureDP, read_budget
 from dpbench.workloads import Workload
+
+SHIPPED = Path(fitted.__file__).parent / "strategies.csv"
+"""The errors that come with the package."""
+COLUMNS = ("workload", "key", "algorithm", "pure", "zCDP")
+"""Its columns; the last two are errors at epsilon 1 and at rho 1/2, empty where an algorithm has no such notion."""
+LIMIT = "limit"
+"""The name under which the limit stands among algorithms."""
+UNITS: Mapping[str, dict[str, Any]] = {"pure": {"epsilon": 1}, "zCDP": {"rho": 0.5}}
+"""The budgets of the errors that are kept."""
+SOURCES = ("algorithms", "mathematics", "workloads", "privacy", "limits.py", "algorithm.py")
+"""The code that errors come from; what another version of it has left in the cache is not read."""
 
 
 @dataclass(frozen=True)
@@ -28,20 +54,33 @@ class ExpectedError:
         return f"{self.algorithm:10} {self.error:12.6g} {self.times_limit:8.2f} x limit  {self.note}".rstrip()
 
 
-def expected_errors(workload: Workload, epsilon: float, *, search: bool = False) -> list[ExpectedError]:
+def expected_errors(
+    workload: Workload,
+    epsilon: object = None,
+    *,
+    delta: object = None,
+    rho: object = None,
+    search: bool = False,
+) -> list[ExpectedError]:
     """The algorithms whose error on a workload does not depend on the data, the best first.
 
     Nothing is run. HDMM's strategy is one that is at hand, or its start; ``search`` lets it take its time, up to a
     minute for an axis of 4,096 cells.
     """
-    least = float(limit(workload, epsilon))
+    budget = read_budget(epsilon, delta, rho, one_measurement=True)
+    units = unit_errors(workload, budget.name)
+    least = units[LIMIT] * unit_variance(budget)
     rows = []
-    for kind in algorithms.catalogue().values():
-        algorithm, note = _in_time(kind(), workload, search)
+    for kind in algorithms.catalogue(budget.name).values():
+        algorithm, note = kind(), ""
         if not algorithm.supports(workload.domain):
             continue
         try:
-            error = algorithm.expected_error(workload, epsilon)
+            if algorithm.name in units:
+                error = units[algorithm.name] * _over_unit(algorithm.notion(epsilon, delta, rho))
+            else:
+                algorithm, note = (algorithm, "") if search else _in_time(algorithm, workload)
+                error = algorithm.expected_error(workload, epsilon, delta=delta, rho=rho)
         except DPBenchError as refusal:
             if not algorithm.data_dependent:
                 rows.append(ExpectedError(algorithm.name, float("nan"), float("nan"), str(refusal)))
@@ -50,8 +89,72 @@ def expected_errors(workload: Workload, epsilon: float, *, search: bool = False)
     return sorted(rows, key=lambda row: (row.error != row.error, row.error))  # NaN comes last
 
 
-def _in_time(algorithm: Algorithm, workload: Workload, search: bool) -> tuple[Algorithm, str]:
+def yardstick(workload: Workload, epsilon: object = None, *, delta: object = None, rho: object = None) -> Yardstick:
+    """The limit on a workload and the best known strategy, for measured errors to be set beside."""
+    best = expected_errors(workload, epsilon, delta=delta, rho=rho)[0]
+    noise = "Laplace" if isinstance(read_budget(epsilon, delta, rho, one_measurement=True), PureDP) else "Gaussian"
+    return Yardstick(best.error / best.times_limit, noise, best.error, best.algorithm)
+
+
+@lru_cache(maxsize=128)
+def unit_errors(workload: Workload, notion: str) -> Mapping[str, float]:
+    """Errors of the package's own algorithms at epsilon 1, or at rho 1/2, and the limit for noise of variance 1.
+
+    Without those that do not run on the domain, have no expected error on the workload, or need a search.
+    """
+    return _shipped().get((workload.key, notion)) or _kept(workload, notion)
+
+
+def compute_unit_errors(workload: Workload, notion: str) -> dict[str, float]:
+    """The same, computed now."""
+    found = {LIMIT: limit(workload, 1).unit}
+    for kind in algorithms.catalogue(notion).values():
+        algorithm = kind()
+        ours = kind.__module__.startswith("dpbench.") and algorithm.supports(workload.domain)
+        if ours and not _in_time(algorithm, workload)[1]:
+            with suppress(DPBenchError):
+                found[algorithm.name] = algorithm.expected_error(workload, **UNITS[notion])
+    return found
+
+
+def _kept(workload: Workload, notion: str) -> dict[str, float]:
+    """From an earlier run on this machine, or computed now and kept."""
+    name = f"strategies-{notion}-{workload.key[:32]}-{_code()}"
+    arrays = fitted.kept(name)
+    if arrays is not None and LIMIT in arrays:
+        return {algorithm: float(value) for algorithm, value in arrays.items()}
+    found = compute_unit_errors(workload, notion)
+    fitted.keep(name, {algorithm: np.array(value) for algorithm, value in found.items()})
+    return found
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> Mapping[tuple[str, str], dict[str, float]]:
+    """The errors that come with the package, by key of the workload and notion."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    with SHIPPED.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            for notion in UNITS:
+                if row[notion]:
+                    found.setdefault((row["key"], notion), {})[row["algorithm"]] = float(row[notion])
+    return found
+
+
+def _in_time(algorithm: Algorithm, workload: Workload) -> tuple[Algorithm, str]:
     """The algorithm in a form whose error is known in seconds."""
-    if search or not isinstance(algorithm, HDMM) or algorithm.at_hand(workload):
+    if not isinstance(algorithm, HDMM) or algorithm.at_hand(workload):
         return algorithm, ""
     return replace(algorithm, iterations=0), "before its search, which lowers this by a tenth or more"
+
+
+def _over_unit(budget: Notion) -> float:
+    """Error at a budget over that at the budget of the errors that are kept."""
+    return float(1 / budget.epsilon**2 if isinstance(budget, PureDP) else 1 / (2 * budget.rho))
+
+
+@lru_cache(maxsize=1)
+def _code() -> str:
+    """A digest of the code that errors come from."""
+    here = Path(__file__).parent
+    files = sorted(path for name in SOURCES for path in [here / name, *(here / name).rglob("*.py")] if path.is_file())
+    return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]

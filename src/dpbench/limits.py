@@ -8,8 +8,7 @@ from functools import lru_cache, total_ordering
 
 from dpbench.errors import InvalidInput, UnknownName, Unsupported
 from dpbench.mathematics.least_error import dual_bound, singular_bound
-from dpbench.privacy import read_epsilon
-from dpbench.privacy.conversion import gaussian_sigma
+from dpbench.privacy import ZCDP, Notion, PureDP, read_budget
 from dpbench.workloads import Workload
 
 METHODS = {"svd": singular_bound, "dual": dual_bound}
@@ -21,8 +20,8 @@ class Limit:
     """A bound on the expected squared error per query; a number that says what it bounds."""
 
     value: float
-    epsilon: float
-    delta: float
+    budget: Notion
+    """The budget; an (epsilon, delta) as that of one Gaussian measurement."""
     unit: float
     """The bound for noise of variance 1 and L2 sensitivity 1."""
     attained: float
@@ -31,15 +30,24 @@ class Limit:
     """svd or dual."""
 
     @property
-    def any_noise(self) -> float:
-        """The bound of every unbiased mechanism, linear or not, with noise of any kind, under pure epsilon.
+    def noise(self) -> str:
+        """The noise of the strategies that it bounds."""
+        return "Laplace" if isinstance(self.budget, PureDP) else "Gaussian"
 
-        The chi-square divergence between neighbours is at most e^epsilon + e^-epsilon - 2, so by Hammersley, Chapman
-        and Robbins the covariance of an unbiased mechanism, times that, is feasible where P2 is a minimum.
+    @property
+    def any_noise(self) -> float:
+        """The bound of every unbiased mechanism, linear or not, with noise of any kind, under pure epsilon or rho-zCDP.
+
+        The chi-square divergence between neighbours is at most e^epsilon + e^-epsilon - 2, or e^(2 rho) - 1, so by
+        Hammersley, Chapman and Robbins the covariance of an unbiased mechanism, times that, is feasible where P2 is a
+        minimum.
         """
-        if self.delta:
-            raise Unsupported(f"the bound for noise of any kind holds for delta 0, and delta is {self.delta:g}")
-        return self.unit / (2 * math.sinh(self.epsilon / 2)) ** 2
+        if isinstance(self.budget, PureDP):
+            return self.unit / (2 * math.sinh(float(self.budget.epsilon) / 2)) ** 2
+        if self.budget.stated:
+            delta = float(self.budget.stated[1])
+            raise Unsupported(f"the bound for noise of any kind holds for delta 0, and delta is {delta:g}; give rho")
+        return self.unit / math.expm1(2 * float(self.budget.rho))
 
     def __float__(self) -> float:
         return self.value
@@ -54,29 +62,52 @@ class Limit:
         return hash(self.value)
 
     def __str__(self) -> str:
-        noise = "Gaussian" if self.delta else "Laplace"
-        budget = f"epsilon {self.epsilon:g}" + (f" and delta {self.delta:g}" if self.delta else "")
+        return f"{self.value:.6g}: at {self.budget_words} {self.words}"
+
+    @property
+    def words(self) -> str:
+        """What it bounds and what it does not."""
         return (
-            f"{self.value:.6g}: at {budget} no unbiased strategy with {noise} noise has a smaller expected squared "
-            f"error per query; biased and data-dependent algorithms may, by as much as structure in the data is worth"
+            f"no unbiased strategy with {self.noise} noise has a smaller expected squared error per query; biased and "
+            f"data-dependent algorithms may, by as much as structure in the data is worth"
         )
 
+    @property
+    def budget_words(self) -> str:
+        """The budget as it was given."""
+        if isinstance(self.budget, ZCDP) and self.budget.stated:
+            epsilon, delta = map(float, self.budget.stated)
+            return f"epsilon {epsilon:g} and delta {delta:g}"
+        return f"{self.budget.unit} {float(self.budget.amount):g}"
 
-def limit(workload: Workload, epsilon: float, *, delta: float = 0.0, method: str = "svd") -> Limit:
+
+def limit(
+    workload: Workload,
+    epsilon: object = None,
+    *,
+    delta: float = 0.0,
+    rho: object = None,
+    method: str = "svd",
+) -> Limit:
     """The expected squared error per query that no unbiased strategy is below.
 
-    Under Laplace noise (delta 0) it is 2 P2 / epsilon^2, because a column of L1 norm 1 has an L2 norm of at most 1;
-    under Gaussian noise sigma^2 P2, which is attained. ``method="svd"`` bounds P2 by singular values in seconds, within
-    a few per cent; "dual" iterates until it is known to a millionth, on axes of up to 2,048 cells.
+    Under Laplace noise (``epsilon`` alone) it is 2 P2 / epsilon^2, because a column of L1 norm 1 has an L2 norm of at
+    most 1; under Gaussian noise (with ``delta``, or ``rho`` alone) sigma^2 P2, which is attained. ``method="svd"``
+    bounds P2 by singular values in seconds, within a few per cent; "dual" iterates until it is known to a millionth, on
+    axes of up to 2,048 cells.
     """
     if method not in METHODS:
         raise UnknownName.among("method", method, METHODS)
-    budget = float(read_epsilon(epsilon))
     if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 <= delta < 1:
         raise InvalidInput(f"delta is {delta!r}; give 0, or a number below 1 such as 1e-9")
+    budget = read_budget(epsilon, delta or None, rho, one_measurement=True)
     unit, attained = _bounds(workload, method)
-    variance = float(gaussian_sigma(budget, delta)) ** 2 if delta else 2.0 / budget**2
-    return Limit(variance * unit, budget, float(delta), unit, attained, method)
+    return Limit(unit_variance(budget) * unit, budget, unit, attained, method)
+
+
+def unit_variance(budget: Notion) -> float:
+    """Variance of the noise on an answer of sensitivity 1: L1 under pure privacy, L2 under zCDP."""
+    return 2.0 / float(budget.epsilon) ** 2 if isinstance(budget, PureDP) else 1.0 / (2.0 * float(budget.rho))
 
 
 @lru_cache(maxsize=128)

@@ -7,7 +7,8 @@ import pytest
 
 from dpbench.mathematics.moments import grouped_axes
 from dpbench.mathematics.p_identity import AxisStrategy
-from dpbench.mathematics.p_identity_fit import LEAST_CELL, _value, best_ladders, fit_axis, rounded, trace
+from dpbench.mathematics.p_identity_fit import LEAST_CELL, _value, chosen, fit_axis, rounded, trace
+from dpbench.mathematics.tents import Ladder, fit_ladder, ladders
 from dpbench.workloads import AllRange, Identity, Prefix, RandomRange, Ranges
 from reference import p_identity as reference
 
@@ -69,11 +70,30 @@ def test_what_is_found_is_at_least_as_good_as_cells_and_tents(workload):
     ((_, moment),) = grouped_axes(workload)
     found = fit_axis(moment, starts=3, iterations=40)
     assert trace(moment, found) <= trace(moment, AxisStrategy.cells(moment.side)) * (1 + 1e-12)
-    for ladder in best_ladders(moment, 3):
-        assert trace(moment, found) <= trace(moment, rounded(ladder.theta(), moment)) * (1 + 1e-12)
+    for intervals in ladders(moment.side):
+        tents = rounded(fit_ladder(moment, intervals).theta(), moment)
+        assert trace(moment, found) <= trace(moment, tents) * (1 + 1e-4)  # they were compared before they were rounded
     again = fit_axis(moment, starts=3, iterations=40)
     np.testing.assert_array_equal(again.rows, found.rows)
     np.testing.assert_array_equal(again.units, found.units)
+
+
+def test_the_search_begins_with_different_ladders():
+    """The best, of each height half of them at most, and none without hope."""
+
+    def ladder(error, *ratio):
+        return Ladder(99, tuple(range(len(ratio), 0, -1)), np.array(ratio), error)
+
+    fitted = [
+        ladder(1, 1, 1),
+        ladder(1.1, 1, 0.1),
+        ladder(1.1, 2, 1),
+        ladder(1.2, 3, 1),
+        ladder(1.2, 0.1),
+        ladder(9, 1),
+    ]
+    assert chosen(fitted, 4) == [fitted[0], fitted[1], fitted[4]]
+    assert chosen(fitted, 1) == fitted[:1]
 
 
 def test_more_iterations_find_better_strategies():

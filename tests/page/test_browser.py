@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpbench.interpreting import competitive_sets, error_cells, in_records, regret
+from dpbench.measuring.yardstick import Yardstick
 from dpbench.page import page
 from dpbench.page.comparison import for_page
 from dpbench.page.data import by_form
@@ -67,6 +68,35 @@ def test_it_opens_without_an_error_and_without_a_request(browser, shown):
     )
     keys = "winners competitive scale dataset people domain regret regret-scale bias time price explorer"
     assert charts == [f"figure-{key}" for key in keys.split()]
+
+
+def test_the_limit_and_the_best_known_strategy_are_drawn(browser, shown, tmp_path):
+    """As lines at their root mean squares, by mean L2 error alone, on the page whose results have them."""
+    browser.open(shown[0])
+    assert "limit" not in {row[0] for row in table(browser, "scale")}
+    results = shown[1]
+    known = {place.group: Yardstick(64.0, "Laplace", 256.0, "HDMM") for place in results.grid.places}
+    path = page(results, tmp_path, yardsticks=known)
+    browser.open(path)
+    lines = {
+        (row[0], float(row[1])): float(row[3]) for row in table(browser, "scale") if row[0] in ("limit", "best known")
+    }
+    queries = 1024
+    assert lines == pytest.approx(
+        {
+            (name, scale): (error / queries) ** 0.5 / scale
+            for name, error in (("limit", 64), ("best known", 256))
+            for scale in (1000, 100_000)
+        },
+        rel=1e-3,
+    )
+    assert {row[0] for row in table(browser, "domain")} > {"limit", "best known"}
+    about = value(browser, "document.querySelector('#figure-scale .about').textContent")
+    assert "no unbiased strategy with this noise" in about
+    assert "limit" in value(browser, "document.querySelector('#figure-scale .plot svg').textContent")
+    browser.open(path, "#measure=percentile")
+    assert "limit" not in {row[0] for row in table(browser, "scale")}
+    assert browser.troubles() == []
 
 
 def test_filters_change_what_they_should(browser, shown):

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from dpbench.measuring.yardstick import Yardstick
 from dpbench.page.comparison import comparison_latex, comparison_markdown, comparison_plain, for_page
 from dpbench.paper.comparison import against
 from dpbench.results import Results
@@ -31,6 +32,21 @@ def test_markdown_has_directions_and_ratios(comparison):
     assert text.index("| Hb | 6") < text.index("| Uniform | 6")
     assert "A\\_1 by domain and scale: datasets on which it is competitive by mean scaled L2 error" in text
     assert "unpaired t-test, level 0.05/3" in text
+
+
+def test_the_limit_stands_beside_the_baselines():
+    """Where it is known; the caption says how a squared error became one."""
+    whole, own = Results.from_rows(study()), Results.from_rows(rows("A_1", mixed))
+    known = {place.group: Yardstick(1.0, "Laplace", 4.0, "HDMM") for place in whole.grid.places}
+    found = against(whole, own, EXACT, known)
+    text = comparison_markdown(found)
+    assert "| error / Uniform | error / limit | error / best known |" in text
+    assert "over the best known strategy (HDMM): both are root mean squares" in text
+    for row in found.rows:
+        assert row.over_limit == pytest.approx(2 * row.over_best)
+        assert f"| {row.over_limit:.3g} | {row.over_best:.3g} |" in text
+    assert comparison_plain(found)["rows"][0]["strategy"] == "HDMM"
+    assert comparison_plain(against(whole, own, EXACT))["rows"][0]["over_limit"] is None
 
 
 def test_latex_has_captions_and_balances(comparison):

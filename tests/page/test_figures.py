@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from dpbench.errors import InvalidInput
+from dpbench.measuring.yardstick import Yardstick
 from dpbench.page.print_figures import Overlay, figures
 from dpbench.results import Results
 from dpbench.standards import Standards
@@ -51,6 +52,22 @@ def test_axes_name_the_loss_and_lines_are_the_baselines(tmp_path):
     shown = [(tmp_path / place / "figure2b.svg").read_text() for place in ("plain", "other")]
     assert [">Uniform<" in each for each in shown] == [True, False]
     assert [">DAWA<" in each for each in shown] == [False, True]
+
+
+def test_the_limit_and_the_best_known_strategy_are_lines(tmp_path):
+    """Named in the title and, where there is one, in the legend; by another loss there are none."""
+    study = results(
+        algorithms=("Identity", "Hb"), datasets=("bimodal",), domains=("32x32", "64x64"), variants=("private",)
+    )
+    known = {place.group: Yardstick(2.0, "Laplace", 8.0, "HDMM") for place in study.grid.places}
+    other = Results(study.columns, study.errors, standards=Standards(loss="Linf"))
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        for place, each, lines in (("with", study, known), ("other", other, known)):
+            figures(each, tmp_path / place, formats=("svg",), yardsticks=lines)
+    for name in ("1b", "2b", "2c"):
+        texts = [(tmp_path / place / f"figure{name}.svg").read_text() for place in ("with", "other")]
+        words = "best known (HDMM)" if name != "1b" else "no unbiased strategy with Laplace noise is below"
+        assert [words in text for text in texts] == [True, False]
 
 
 def test_values_of_the_authors_are_read(tmp_path):

@@ -12,6 +12,7 @@ import pytest
 
 from dpbench.errors import InvalidInput
 from dpbench.interpreting import competitive_sets, regret
+from dpbench.measuring.yardstick import Yardstick
 from dpbench.page.cards import Gallery
 from dpbench.page.data import TABLE, by_form, page_data
 from dpbench.page.web_page import page, page_text, policy
@@ -118,6 +119,19 @@ def test_regret_is_that_of_the_library(study):
     expected = regret(published.results, TABLE)
     assert len(told) == len(expected)
     assert sorted(line[8] for line in told) == pytest.approx(sorted(each.regret for each in expected), abs=1e-4)
+
+
+def test_yardsticks_are_at_their_tables(study):
+    """One per table, found by the numbers of its names."""
+    known = {place.group: Yardstick(float(n), "Laplace", 2.0 * n, "HDMM") for n, place in enumerate(study.grid.places)}
+    data = page_data(study, Gallery(), "t", yardsticks=known)
+    assert len(data["yardsticks"]) == len(known)
+    for line, (group, each) in zip(data["yardsticks"], known.items(), strict=True):
+        assert [data["names"][name][at] for name, at in zip(TABLE, line["at"], strict=True)] == [
+            getattr(group, name) for name in data["table"]
+        ]
+        assert (line["limit"], line["best"], line["algorithm"]) == (each.limit, each.best, "HDMM")
+    assert page_data(study, Gallery(), "t")["yardsticks"] == []
 
 
 def test_forms_are_apart_and_labels_lose_their_marks(study):

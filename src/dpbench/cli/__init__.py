@@ -20,6 +20,7 @@ examples:
   dpbench run demo                       every algorithm on synthetic shapes, in a minute
   dpbench list algorithms                what there is
   dpbench check my_algorithm.py:Mine     is it an algorithm, and is it private?
+  dpbench strategies --domain 4096       what data-independent algorithms come to, without a run
   dpbench paper                          the paper beside what was measured
   dpbench compare my_algorithm.py:Mine   it against the whole study
   dpbench data pull                      the paper's 27 histograms
@@ -34,6 +35,7 @@ exit codes: 0 success, 1 a check failed, 2 bad input, 130 interrupted
 VERBS = (
     "run",
     "catalogue",
+    "strategies",
     "paper",
     "compare",
     "report",

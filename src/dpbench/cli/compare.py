@@ -59,6 +59,7 @@ def run_compare(chosen: argparse.Namespace) -> int:
     """Run the newcomer where it is missing and print the comparison; 1 if a unit failed."""
     from dpbench.page.comparison import comparison_plain
     from dpbench.paper.comparison import against
+    from dpbench.yardsticks import yardsticks
 
     rivals = read_by_options(_chosen(_study(chosen), chosen), chosen)
     plan = _plan(rivals, chosen)
@@ -67,7 +68,7 @@ def run_compare(chosen: argparse.Namespace) -> int:
     _report_failures(newcomer)
     if not newcomer.whole.any():
         return 1
-    comparison = against(rivals, newcomer, _exact(plan, rivals, chosen))
+    comparison = against(rivals, newcomer, _exact(plan, rivals, chosen), yardsticks(rivals))
     page = _page(rivals.joined(newcomer), comparison, chosen) if chosen.page else None
     if chosen.json:
         plain = comparison_plain(comparison) | ({"page": str(page)} if page else {})
@@ -84,11 +85,13 @@ def _page(both: Results, comparison: Comparison, chosen: argparse.Namespace) -> 
     from dpbench.page import page
     from dpbench.page.comparison import for_page
     from dpbench.plugins import find
+    from dpbench.yardsticks import yardsticks
 
     names = set(both.columns["dataset"].tolist())
     gallery = gallery_for(added=[find(chosen.algorithm)], names=names)
     title = f"DPBench: {comparison.name} among the others"
-    return page(both, chosen.page, gallery=gallery, title=title, comparison=for_page(comparison))
+    told = for_page(comparison)
+    return page(both, chosen.page, gallery=gallery, title=title, comparison=told, yardsticks=yardsticks(both))
 
 
 def _study(chosen: argparse.Namespace) -> Results:

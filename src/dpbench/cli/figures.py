@@ -40,6 +40,7 @@ def run_figures(chosen: argparse.Namespace) -> int:
     """Write figures and tables and name the files."""
     from dpbench.errors import InvalidInput
     from dpbench.page import figures, tables
+    from dpbench.yardsticks import yardsticks
 
     if chosen.authors and chosen.tables_only:
         raise InvalidInput("--authors lays values over figures, and --tables-only draws none; leave one of them out")
@@ -48,7 +49,7 @@ def run_figures(chosen: argparse.Namespace) -> int:
         raise InvalidInput(f"--authors are L2 errors and these are {results.standards.loss} errors; leave one out")
     written = [*tables(results, chosen.out).files]
     if not chosen.tables_only:
-        written += figures(results, chosen.out, authors=chosen.authors)
+        written += figures(results, chosen.out, authors=chosen.authors, yardsticks=yardsticks(results))
     if chosen.json:
         write_json({"files": [str(path) for path in written]})
     else:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dpbench.results import Results
 
 Rows = list[dict[str, Any]]
-CHOICES = ("errors", "competitive", "risk", "baselines", "regret", "bias", "people", "time")
+CHOICES = ("errors", "competitive", "risk", "baselines", "regret", "limits", "bias", "people", "time")
 
 _ABOUT = """\
 Say what the results of a study mean. A study is a store, or a summary file of one. Errors are read by the loss, the
@@ -27,6 +27,7 @@ percentile, the level, the baselines and the test that the plan of the study nam
   risk         the same by the percentile, for a user who avoids risk
   baselines    error over that of each baseline
   regret       what it costs to use one algorithm everywhere
+  limits       error over the limit that no unbiased strategy is below, with the best known strategy beside it
   bias         which share of the squared error is bias
   people       errors of a query in records and in percent of the data
   time         processor time by algorithm and domain
@@ -166,12 +167,21 @@ def _baselines(results: Results) -> Rows:
     return [{**asdict(each), "beats": each.beats} for each in baselines(results)]
 
 
+def _limits(results: Results) -> Rows:
+    from dpbench.interpreting import above_limits
+    from dpbench.yardsticks import yardsticks
+
+    found = above_limits(results, yardsticks(results)) if results.standards.loss == "L2" else []
+    return [{**asdict(each), "over_limit": each.over_limit, "over_best": each.over_best} for each in found]
+
+
 ROWS: dict[str, tuple[Callable[[Results], Rows], tuple[str, ...]]] = {
     "errors": (_dataclasses("error_cells"), ("loss", "percentile_level")),
     "competitive": (_competitive, ("loss", "percentile_level", "alpha")),
     "risk": (lambda results: _competitive(results, "percentile"), ("loss", "percentile_level", "alpha")),
     "baselines": (_baselines, ("loss", "alpha", "test")),
     "regret": (_regret, ("loss",)),
+    "limits": (_limits, ("loss",)),
     "bias": (_dataclasses("bias_shares"), ()),
     "people": (_dataclasses("in_records"), ("loss", "percentile_level")),
     "time": (_dataclasses("time_spent"), ()),

@@ -105,6 +105,21 @@ def _regret(rows: Rows, standards: Standards) -> None:
         write_table(f"{title}: regret", heads, lines, note)
 
 
+def _limits(rows: Rows, standards: Standards) -> None:
+    """Errors over the limit, after the limit itself and the best known strategy."""
+    from dpbench.measuring.yardstick import CONVERSION, limit_words
+
+    if not rows:
+        write_table(f"no limit is known by the loss {standards.loss}, or for these workloads", [""], [])
+    for title, group in _groups(rows).items():
+        cells = {("limit itself", row["scale"]): f"{row['limit']:.2e}" for row in group}
+        best = f"best known: {group[0]['strategy']}"
+        cells |= {(best, row["scale"]): f"{row['best'] / row['limit']:.3g}" for row in group}
+        cells |= {(row["algorithm"], row["scale"]): f"{row['over_limit']:.3g}" for row in group}
+        note = f"{limit_words(group[0]['noise'])}\n{CONVERSION}"
+        write_pivot(f"{title}: mean {standards.error_words} over the limit", cells, note)
+
+
 def _bias(rows: Rows, _: Standards) -> None:
     note = "mean over datasets and the largest; corrected for the number of trials"
     _write_pivots(rows, "share of bias in the squared error", _share, note)
@@ -158,6 +173,7 @@ TABLES: dict[str, Table] = {
     "risk": _counts,
     "baselines": _baselines,
     "regret": _regret,
+    "limits": _limits,
     "bias": _bias,
     "people": _people,
     "time": _time,

@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import os
 import zipfile
+import zlib
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,10 @@ SHIPPED = Path(__file__).parent / "hdmm.npz"
 """The archive that comes with the package; the arrays of a strategy are named ``name/array``."""
 
 
+UNREADABLE = (OSError, ValueError, EOFError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What reading a damaged archive may raise."""
+
+
 def shipped(name: str) -> Arrays | None:
     """The arrays of a strategy that comes with the package."""
     with np.load(SHIPPED) as archive:
@@ -30,8 +36,7 @@ def shipped(name: str) -> Arrays | None:
 
 def kept(name: str) -> Arrays | None:
     """Arrays that an earlier run has left on this machine."""
-    unreadable = (OSError, ValueError, EOFError, zipfile.BadZipFile)
-    with contextlib.suppress(*unreadable), np.load(_path(name)) as archive:
+    with contextlib.suppress(*UNREADABLE), np.load(BytesIO(_path(name).read_bytes())) as archive:
         return {path: archive[path] for path in archive.files}
     return None
 

@@ -14,6 +14,7 @@ from dpbench.gallery.examples import dataset_cards, examples
 from dpbench.page.cards import Gallery
 from dpbench.page.web_page import page
 from dpbench.results import Results
+from dpbench.yardsticks import yardsticks
 
 
 def make_page(
@@ -34,7 +35,8 @@ def make_page(
     """
     results = opened(path) if private is None else _side_by_side(opened(path), opened(private))
     gallery = gallery_for(audit=audit, added=added, names=set(results.columns["dataset"].tolist()))
-    return page(results, out, gallery=gallery, title=title or f"DPBench: {Path(path).name}")
+    told = title or f"DPBench: {Path(path).name}"
+    return page(results, out, gallery=gallery, title=told, yardsticks=yardsticks(results))
 
 
 def gallery_for(*, audit: bool = False, added: Sequence[type[Algorithm]] = (), names: Collection[str] = ()) -> Gallery:

@@ -1,5 +1,6 @@
 """Standards for interpreting error (the paper's E_I): competitive sets, baselines, what a choice costs."""
 
+from dpbench.interpreting.above_limits import AboveLimit, above_limits
 from dpbench.interpreting.against_baselines import Baseline, baselines
 from dpbench.interpreting.bias import BiasShare, bias_shares
 from dpbench.interpreting.competitiveness import CompetitiveSets, competitive, competitive_sets, family_words
@@ -20,6 +21,7 @@ from dpbench.significance import (
 __all__ = [
     "PER_QUERY",
     "TESTS",
+    "AboveLimit",
     "Baseline",
     "BiasShare",
     "CompetitiveSets",
@@ -28,6 +30,7 @@ __all__ = [
     "Regret",
     "SignificanceTest",
     "TimeSpent",
+    "above_limits",
     "baselines",
     "bias_shares",
     "blocked_p_value",

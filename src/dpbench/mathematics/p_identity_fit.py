@@ -5,11 +5,13 @@ With Theta = B / c and s = 1 / c, G = I + Theta Theta^T and H = K S Theta^T, the
 
     f = tr(K X^-1) = sum_j K_jj s_j^2 - <G^-1, (Theta S) H>.
 
-The search begins with tents (``linear/tents.py``) and keeps, per cell and level, the four nearest: some ten rows per
-cell, so a value and its gradient cost a product with K and few passes. It stops by iterations, never by time.
+The search begins with tents (``tents.py``) and keeps, per cell and level, the four nearest: some ten rows per cell, so
+a value and its gradient cost a product with K and few passes. It stops by iterations, never by time.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +33,10 @@ SHORT, LONG = 1024, 4096
 which cost little there, longer ones fewer, and in the end fewer iterations."""
 LEAST_CELL = 2.0**-10
 """What every cell keeps to itself, so that the inverse stays tame."""
-LEAST_RATIO = 0.15
-"""Weight over the cells' with which a level enters the search: one of weight 0 would stay there."""
+LEAST_RATIO = 0.4
+"""Weight over the cells' with which a level enters the search: one that tents do not need may serve other rows."""
 BEYOND = 1e-3
-"""Height with which a cell enters the tents beyond its own, for the same reason."""
+"""Height with which a cell enters the tents beyond its own, because 0 stays 0."""
 ROUNDS = (25, 100)
 """Iterations after which starts are compared: first all, then a third of them; the best goes on alone."""
 HOPEFUL = 1.25
@@ -46,12 +48,13 @@ def fit_axis(moment: Moment, *, starts: int, iterations: int) -> AxisStrategy:
     plain = AxisStrategy.cells(moment.side)
     if moment.side == 1:
         return plain
-    begun = best_ladders(moment, max(2, starts * SHORT // moment.side))
-    found = [plain, *(rounded(ladder.theta(), moment) for ladder in begun[:1])]
+    fitted = sorted((fit_ladder(moment, each) for each in ladders(moment.side)), key=lambda ladder: ladder.error)
+    found = [plain, rounded(fitted[0].theta(), moment)]
+    begun = chosen(fitted, max(2, starts * SHORT // moment.side))
     if moment.side <= LONGEST_SEARCH and iterations > 0:
-        rows = [ladder.theta(least=LEAST_RATIO, beyond=BEYOND) for ladder in begun]
         enough = max(iterations * LONG // max(LONG, moment.side), 1)
-        found.append(rounded(_searched(moment, rows, enough), moment))
+        revived = [replace(each, ratio=np.maximum(each.ratio, LEAST_RATIO)).theta(beyond=BEYOND) for each in begun]
+        found.append(rounded(_searched(moment, revived, enough), moment))
     return min(found, key=lambda strategy: trace(moment, strategy))
 
 
@@ -74,15 +77,14 @@ def rounded(found: Rows, moment: Moment) -> AxisStrategy:
     return AxisStrategy(moment.side, np.ascontiguousarray(number), np.ascontiguousarray(units))
 
 
-def best_ladders(moment: Moment, many: int) -> list[Ladder]:
-    """The ladders of tents with the least error, the best first; of each height half of them at most."""
-    fitted = sorted((fit_ladder(moment, each) for each in ladders(moment.side)), key=lambda ladder: ladder.error)
-    chosen: list[Ladder] = []
+def chosen(fitted: list[Ladder], many: int) -> list[Ladder]:
+    """The ladders to be searched from, out of all in the order of their errors; of each height half of them at most."""
+    result: list[Ladder] = []
     for ladder in fitted:
-        alike = sum(len(other.intervals) == len(ladder.intervals) for other in chosen)
-        if ladder.error <= HOPEFUL * fitted[0].error and alike < max(many // 2, 1) and len(chosen) < many:
-            chosen.append(ladder)
-    return chosen
+        alike = sum(len(other.intervals) == len(ladder.intervals) for other in result)
+        if ladder.error <= HOPEFUL * fitted[0].error and alike < max(many // 2, 1) and len(result) < many:
+            result.append(ladder)
+    return result
 
 
 def _searched(moment: Moment, begun: list[Rows], iterations: int) -> Rows:

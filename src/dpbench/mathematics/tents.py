@@ -21,14 +21,14 @@ Floats = NDArray[np.float64]
 
 NEAR = 4
 """Tents per level that a cell may enter: the two above it, and one beyond on each side."""
-FINEST = (10.0, 13.0, 16.0, 20.0, 28.0)
-"""Cells between the knots of the finest level, where there are several."""
+FINEST = (16, 20, 10, 13, 28)
+"""Cells between the knots of the finest level, where there are several; the first two on long axes."""
 COARSEST = (1, 2, 3, 4)
-"""Intervals between the knots of the coarsest."""
+"""Intervals between the knots of the coarsest; the first two on long axes."""
 STEPS = (8.0, 32.0)
 """By what factors the spacing may grow from level to level."""
-LONG = 8192
-"""Cells from which on an axis gets a single ladder."""
+SHORT, LONGEST_CHOICE = 1024, 8192
+"""Cells up to which an axis gets all ladders, and up to which it gets a choice."""
 LEAST = 1e-4
 """A level's ratio is more than this."""
 WEIGHINGS = 40
@@ -54,10 +54,10 @@ class Ladder:
         """Tents in all."""
         return sum(self.intervals) + len(self.intervals)
 
-    def theta(self, *, least: float = 0.0, beyond: float = 0.0) -> tuple[Ints, Floats]:
+    def theta(self, *, beyond: float = 0.0) -> tuple[Ints, Floats]:
         """Per cell, the rows near it and their weights over its own, both ``(side, width)``.
 
-        ``least`` is the least ratio of a level, ``beyond`` the height to which a tent's feet are raised.
+        ``beyond`` is the height to which a tent's feet are raised.
         """
         place = np.arange(self.side) + 0.5
         rows, values, first = [], [], 0
@@ -67,7 +67,7 @@ class Ladder:
             knots = np.clip(nearest, 0, intervals + 1 - near)[:, None] + np.arange(near)
             height = np.maximum(beyond, 1.0 - np.abs(place[:, None] / spacing - knots))
             rows.append(first + knots)
-            values.append(max(ratio, least) * height)
+            values.append(ratio * height)
             first += intervals + 1
         return np.concatenate(rows, axis=1), np.concatenate(values, axis=1)
 
@@ -75,14 +75,15 @@ class Ladder:
 def ladders(side: int) -> list[tuple[int, ...]]:
     """Intervals of the ladders worth trying on an axis: single levels of all spacings, and steps down to fine ones.
 
-    On a long axis a ladder takes seconds to weigh, and one is tried.
+    Fewer are tried on long axes: what fine and coarse levels gain as tents, they lose again to the search.
     """
-    if side > LONG:
-        return [_steps(round(side / 16), 3, 4)]
+    if side > LONGEST_CHOICE:
+        return [_steps(round(side / FINEST[0]), 2, 4)]
+    some = None if side <= SHORT else 2
     spacings = 6 * 2.0 ** (np.arange(2 * np.log2(max(side, 6) / 6) + 1) / 2)
     found: set[tuple[int, ...]] = {(max(round(side / spacing), 1),) for spacing in spacings}
-    for finest in (round(side / cells) for cells in FINEST):
-        for coarsest in COARSEST:
+    for finest in (round(side / cells) for cells in FINEST[:some]):
+        for coarsest in COARSEST[:some]:
             for levels in (2, 3, 4):
                 step = (finest / coarsest) ** (1 / (levels - 1))
                 if STEPS[0] <= step <= STEPS[1]:

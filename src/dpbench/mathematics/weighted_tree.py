@@ -23,7 +23,7 @@ from dpbench.domain import Domain
 from dpbench.mathematics.block_tree import block_shapes
 from dpbench.mathematics.expected_error import mean_over_queries, squared_overlaps
 from dpbench.mathematics.moments import Lengths, counted, typical
-from dpbench.workloads import AxisRanges, Workload
+from dpbench.workloads import AxisRanges, Prefix, Workload
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -99,6 +99,8 @@ def hierarchy_variance(workload: Workload, hierarchy: Hierarchy) -> float:
 
 def energies(workload: Workload) -> Energy:
     """F = tr(K P): the mean over queries of their squared overlaps with blocks of a shape, per cell of a block."""
+    if isinstance(workload, Prefix):
+        return lambda shape: prefix_energy(workload.domain.size, *shape)
     if workload.axes is None:
         ranges = counted(workload)
 
@@ -108,6 +110,14 @@ def energies(workload: Workload) -> Energy:
         return lru_cache(maxsize=None)(listed)
     along = [axis_energies(axis) for axis in workload.axes]
     return lambda shape: prod(each(side) for each, side in zip(along, shape, strict=True))
+
+
+def prefix_energy(side: int, block: int) -> float:
+    """The same for all prefixes of an axis: one of u cells fills u // block blocks and has u % block cells of one."""
+    full, rest = divmod(side, block)
+    filled = block * full * (full - 1) // 2 + full * (rest + 1)
+    begun = (full * (block - 1) * block * (2 * block - 1) + rest * (rest + 1) * (2 * rest + 1)) // 6
+    return (filled * block**2 + begun) / (side * block)
 
 
 def axis_energies(axis: AxisRanges) -> Callable[[int], float]:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from math import isnan
 from typing import TYPE_CHECKING, Any
 
+from dpbench.measuring.yardstick import CONVERSION
 from dpbench.results.markup import (
     LATEX_PACKAGES,
     latex_rows,
@@ -71,7 +72,12 @@ def _tables(comparison: Comparison) -> Iterable[tuple[str, Lines]]:
     names = comparison.baselines
     head = ["domain", *comparison.several, "scale", "competitive", "most competitive other"]
     head += [f"error / {name}" for name in names]
-    yield caption, [head, *(_scale_line(row, comparison.several, names) for row in comparison.rows)]
+    limits = any(row.strategy for row in comparison.rows)
+    if limits:
+        best = " or ".join(dict.fromkeys(row.strategy for row in comparison.rows if row.strategy))
+        caption += f"; beside it over the limit and over the best known strategy ({best}): {CONVERSION}"
+        head += ["error / limit", "error / best known"]
+    yield caption, [head, *(_scale_line(row, comparison.several, names, limits) for row in comparison.rows)]
     exact = any(rival.exact for rival in comparison.rivals.values())
     at_risk = f"{standards.percentile_words} ratio"
     head = ["against", "settings", "better", "worse", "error ratio", "95 % interval", at_risk]
@@ -97,9 +103,11 @@ def _ranked(comparison: Comparison) -> list[tuple[str, Rival]]:
     return sorted(comparison.rivals.items(), key=lambda each: (isnan(each[1].ratio), -each[1].ratio))
 
 
-def _scale_line(row: ScaleRow, several: Sequence[str], baselines: Sequence[str]) -> list[str]:
+def _scale_line(row: ScaleRow, several: Sequence[str], baselines: Sequence[str], limits: bool) -> list[str]:
     more = [f"{getattr(row, name)}" for name in several]
     ratios = [f"{row.over[name]:.3g}" if name in row.over else "-" for name in baselines]
+    if limits:
+        ratios += [f"{value:.3g}" if row.strategy else "-" for value in (row.over_limit, row.over_best)]
     return [row.domain, *more, f"{row.scale:,}", f"{row.competitive} of {row.datasets}", row.best, *ratios]
 
 

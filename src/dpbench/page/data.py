@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.interpreting import PER_QUERY, competitive_sets, find_test, regret
+from dpbench.measuring.yardstick import Yardstick
 from dpbench.page.cards import Example, Gallery
 from dpbench.page.packing import Block
 from dpbench.results import Results
 from dpbench.results.display import short_labels
 from dpbench.standards import Standards
 from dpbench.store.files import known
+from dpbench.store.setting_key import Group
 
 FORMS = ("published", "private")
 TABLE = ("task", "workload", "domain", "epsilon", "seed")
@@ -55,7 +57,11 @@ def by_form(results: Results) -> list[FormResults]:
 
 
 def page_data(
-    results: Results, gallery: Gallery, title: str, comparison: Mapping[str, Any] | None = None
+    results: Results,
+    gallery: Gallery,
+    title: str,
+    comparison: Mapping[str, Any] | None = None,
+    yardsticks: Mapping[Group, Yardstick] | None = None,
 ) -> dict[str, Any]:
     """Everything that the page shows, ready for JSON; ``comparison`` is that of a newcomer, with its rivals."""
     parts = by_form(results)
@@ -70,6 +76,8 @@ def page_data(
         "standards": _standards(results.standards),
         "losses": [*_losses(parts, names, block), *_summarised(parts, results, block)],
         "comparison": comparison,
+        "table": TABLE,
+        "yardsticks": _yardsticks(yardsticks or {}, names),
         "names": names,
         "columns": columns,
         "dimensions": [Domain.of(each).ndim for each in names["domain"]],
@@ -232,6 +240,14 @@ def _regret(part: FormResults, names: dict[str, list[Any]]) -> list[list[Any]]:
             told = [known(round(value, 4)) for value in (each.regret, each.low, each.high)]
             lines.append([names["form"].index(part.form), *places, scale, who, *told, each.settings, each.missing])
     return lines
+
+
+def _yardsticks(yardsticks: Mapping[Group, Yardstick], names: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    """The limit and the best known strategy of every table: expected squared errors per query."""
+    return [
+        asdict(each) | {"at": [names[name].index(getattr(group, name)) for name in TABLE]}
+        for group, each in yardsticks.items()
+    ]
 
 
 def _privacy(part: FormResults) -> dict[str, list[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, Unsupported
 from dpbench.interpreting import competitive_sets
+from dpbench.measuring.yardstick import Yardstick
 from dpbench.page.data import FormResults, by_form
+from dpbench.page.figure_lines import yardstick_lines, yardstick_words
 from dpbench.results import Results
 from dpbench.results.markup import power_of_ten
 from dpbench.store.files import refusal
-from dpbench.store.setting_key import BUDGET, budget_words
+from dpbench.store.setting_key import BUDGET, Group, budget_words
 
 FORMATS = ("pdf", "svg", "png")
 DOMAINS = {1: "4096", 2: "128x128"}
@@ -73,8 +75,13 @@ def figures(
     *,
     authors: Sequence[str | PathLike[str]] = (),
     formats: Sequence[str] = FORMATS,
+    yardsticks: Mapping[Group, Yardstick] | None = None,
 ) -> list[Path]:
-    """Write every figure of the paper that the results can give; the files."""
+    """Write every figure of the paper that the results can give; the files.
+
+    ``yardsticks`` is what :func:`dpbench.yardsticks.yardsticks` makes of the results: with it, the limit and the best
+    known strategy are drawn as lines.
+    """
     overlay = Overlay.read(authors)
     parts = by_form(results)
     folder, files = Path(out), []
@@ -87,7 +94,7 @@ def figures(
     }
     with _matplotlib().rc_context(style):
         for study in parts:
-            for name, figure in _drawn(study, overlay):
+            for name, figure in _drawn(study, overlay, yardsticks or {}):
                 stem = name if len(parts) == 1 else f"{name}-{study.form}"
                 files += _save(figure, folder, stem, formats)
     return files
@@ -104,16 +111,16 @@ def _matplotlib() -> Any:
     return mpl
 
 
-def _drawn(study: FormResults, overlay: Overlay) -> Iterable[tuple[str, Any]]:
+def _drawn(study: FormResults, overlay: Overlay, yardsticks: Mapping[Group, Yardstick]) -> Iterable[tuple[str, Any]]:
     for axes, letter in ((1, "a"), (2, "b")):
         part = _main_table(study, axes)
         if part is not None:
             same = (
                 overlay if part.results[0].domain == DOMAINS[axes] else Overlay({})
             )  # theirs are of this domain alone
-            yield f"figure1{letter}", _by_scale(part, f"1{letter}", same)
-            yield f"figure2{letter}", _by_dataset(part, f"2{letter}", SCALES[axes], same)
-    yield from (("figure2c", figure) for figure in [_by_domain(study)] if figure is not None)
+            yield f"figure1{letter}", _by_scale(part, f"1{letter}", same, yardsticks)
+            yield f"figure2{letter}", _by_dataset(part, f"2{letter}", SCALES[axes], same, yardsticks)
+    yield from (("figure2c", figure) for figure in [_by_domain(study, yardsticks)] if figure is not None)
 
 
 def _main_table(study: FormResults, axes: int) -> FormResults | None:
@@ -146,8 +153,8 @@ def _title(study: FormResults) -> str:
     return f"{_verbatim(first.workload)} on {first.domain}, {budget}, {study.form} forms"
 
 
-def _by_scale(study: FormResults, figure: str, overlay: Overlay) -> Any:
-    """Figure 1: a dot for each dataset, a diamond for their mean, baselines as lines."""
+def _by_scale(study: FormResults, figure: str, overlay: Overlay, yardsticks: Mapping[Group, Yardstick]) -> Any:
+    """Figure 1: a dot for each dataset, a diamond for their mean, baselines and yardsticks as lines."""
     from matplotlib.figure import Figure
 
     means, columns, baselines = _means(study), study.results.columns, study.results.standards.baselines
@@ -174,14 +181,19 @@ def _by_scale(study: FormResults, figure: str, overlay: Overlay) -> Any:
             panel.plot(
                 [place], [overlay.at(figure, name, scale)], "_", color=COLOURS[1], markersize=10, markeredgewidth=1.8
             )
+        for _, value, look in yardstick_lines(study.results, yardsticks, scale):
+            panel.axhline(value, zorder=0, **look)
         panel.set(yscale="log", title=f"scale {_scale(scale)}", xlim=(-0.7, len(names) - 0.3))
         panel.set_xticks(range(len(names)), [_verbatim(name) for name in names], rotation=90)
     drawn.supylabel(_error(study), fontsize=8)
-    drawn.suptitle(_title(study) + ("; orange: the authors' plot" if overlay.values else ""))
+    more = "; orange: the authors' plot" if overlay.values else ""
+    drawn.suptitle(_title(study) + more + yardstick_words(study.results, yardsticks), fontsize=8)
     return drawn
 
 
-def _by_dataset(study: FormResults, figure: str, scale: int, overlay: Overlay) -> Any:
+def _by_dataset(
+    study: FormResults, figure: str, scale: int, overlay: Overlay, yardsticks: Mapping[Group, Yardstick]
+) -> Any:
     """Figures 2a and 2b: baselines, Hb and every algorithm that is competitive on some dataset at this scale."""
     from matplotlib.figure import Figure
 
@@ -208,17 +220,20 @@ def _by_dataset(study: FormResults, figure: str, scale: int, overlay: Overlay) -
         )
         theirs = [overlay.at(figure, name, scale, dataset) for dataset in datasets]
         panel.plot(range(len(datasets)), theirs, linestyle="none", markersize=8, fillstyle="none", **look)
+    for name, value, look in yardstick_lines(here.results, yardsticks, scale):
+        panel.axhline(value, zorder=0, label=name, **look)
+    more = "; hollow: the authors' plot" if overlay.values else ""
     panel.set(
         yscale="log",
         ylabel=_error(here),
-        title=f"scale {_scale(scale)}: {_title(here)}" + ("; hollow: the authors' plot" if overlay.values else ""),
+        title=f"scale {_scale(scale)}: {_title(here)}{more}{yardstick_words(here.results, yardsticks)}",
     )
     panel.set_xticks(range(len(datasets)), [_verbatim(name) for name in datasets], rotation=90)
     panel.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     return drawn
 
 
-def _by_domain(study: FormResults) -> Any:
+def _by_domain(study: FormResults, yardsticks: Mapping[Group, Yardstick]) -> Any:
     """Figure 2c: two datasets and two scales in 2-D, or the first ones that there are; None with one domain."""
     from matplotlib.figure import Figure
 
@@ -249,6 +264,9 @@ def _by_domain(study: FormResults) -> Any:
                 label=_verbatim(name),
                 **_look(part, name, place),
             )
+        at = [yardstick_lines(_narrowed(part, 2, {"domain": domain}).results, yardsticks, scale) for domain in domains]
+        for place, (name, _, look) in enumerate(at[0] if all(at) else ()):
+            panel.plot(range(len(domains)), [lines[place][1] for lines in at], label=name, **look)
         panel.set(yscale="log", title=f"{_verbatim(dataset)}, scale {_scale(scale)}")
         panel.set_xticks(range(len(domains)), domains, rotation=45)
     panels[0].set_ylabel(_error(part))

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from dpbench.errors import InvalidInput
+from dpbench.measuring.yardstick import Yardstick
 from dpbench.page.cards import Gallery
 from dpbench.page.data import page_data
 from dpbench.results import Results
 from dpbench.store.files import refusal
+from dpbench.store.setting_key import Group
 from dpbench.store.store import write_whole
 
 SCRIPTS = ("data.js", "drawing.js", "charts.js", "figure.js", "views.js", "explorer.js", "cards.js", "main.js")
@@ -31,22 +33,30 @@ def page(
     gallery: Gallery | None = None,
     title: str = "DPBench",
     comparison: Mapping[str, Any] | None = None,
+    yardsticks: Mapping[Group, Yardstick] | None = None,
 ) -> Path:
     """Write the page into a folder, which is made if need be; the path of the page.
 
     It opens on the loss, the percentile, the baselines and the test of the results' standards. ``comparison`` has what
-    :func:`dpbench.page.comparison.for_page` makes of a newcomer's comparison with its rivals.
+    :func:`dpbench.page.comparison.for_page` makes of a newcomer's comparison with its rivals, ``yardsticks`` what
+    :func:`dpbench.yardsticks.yardsticks` makes of the results: the limit and the best known strategy.
     """
     if not len(results):
         raise InvalidInput("there are no results to show; run something first, for example `dpbench run demo`")
     path = Path(out) / NAME
     with refusal(path, "a folder that can be written to"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, page_text(results, gallery or Gallery(), title, comparison).encode())
+        write_whole(path, page_text(results, gallery or Gallery(), title, comparison, yardsticks).encode())
     return path
 
 
-def page_text(results: Results, gallery: Gallery, title: str, comparison: Mapping[str, Any] | None = None) -> str:
+def page_text(
+    results: Results,
+    gallery: Gallery,
+    title: str,
+    comparison: Mapping[str, Any] | None = None,
+    yardsticks: Mapping[Group, Yardstick] | None = None,
+) -> str:
     """The page as text."""
     style = _file("page.css")
     script = '"use strict";\n(() => {\n' + "\n".join(_file(name) for name in SCRIPTS) + "\n})();\n"
@@ -55,7 +65,7 @@ def page_text(results: Results, gallery: Gallery, title: str, comparison: Mappin
         "TITLE": html.escape(title),
         "STYLE": style,
         "SCRIPT": script,
-        "DATA": embedded(page_data(results, gallery, title, comparison)),
+        "DATA": embedded(page_data(results, gallery, title, comparison, yardsticks)),
     }
     return re.sub(r"{{([A-Z]+)}}", lambda mark: parts[mark[1]], _file("page.html"))  # once: parts may hold such marks
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.errors import InvalidInput
-from dpbench.interpreting import CompetitiveSets, baselines, competitive_sets, find_test, regret
+from dpbench.interpreting import CompetitiveSets, above_limits, baselines, competitive_sets, find_test, regret
 from dpbench.interpreting.errors_table import scales_of
+from dpbench.measuring.yardstick import Yardstick
 from dpbench.results import Place, Results
 from dpbench.results.display import short_labels
 from dpbench.standards import Standards
@@ -20,6 +21,8 @@ from dpbench.store.setting_key import Group
 NAMED = 6
 """Domains and scales that a sentence can name."""
 CONFIDENCE = 0.95
+UNKNOWN = (float("nan"), float("nan"), "")
+"""What is said of an error beside a limit that is not known."""
 Exact = Mapping[str, Mapping[str, float]]
 """Ratios that follow from expected errors, by label of the rival and by domain."""
 
@@ -39,6 +42,12 @@ class ScaleRow:
     """Mean error over datasets, over that of each baseline of the standards that the study has."""
     workload: str
     epsilon: float
+    over_limit: float
+    """The same over the limit that no unbiased strategy is below; NaN where that is not known."""
+    over_best: float
+    """The same over the best known strategy."""
+    strategy: str
+    """Which algorithm that is; empty where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -142,10 +151,16 @@ class Comparison:
         return f"; by mean over datasets it {fails} {_baseline_words(names)} in {len(lost)} of {number} {pairs}{where}"
 
 
-def against(study: Results, newcomer: Results, exact: Exact | None = None) -> Comparison:
+def against(
+    study: Results,
+    newcomer: Results,
+    exact: Exact | None = None,
+    yardsticks: Mapping[Group, Yardstick] | None = None,
+) -> Comparison:
     """Set a newcomer's results against those of a study on the same data vectors, by the standards of the study.
 
-    ``exact`` has the ratios of :func:`dpbench.paper.exact_ratios.exact_ratios`.
+    ``exact`` has the ratios of :func:`dpbench.paper.exact_ratios.exact_ratios`, ``yardsticks`` what
+    :func:`dpbench.yardsticks.yardsticks` makes of the study.
     """
     if not len(newcomer):
         raise InvalidInput("the newcomer has no results; run it on the settings of the study")
@@ -169,7 +184,7 @@ def against(study: Results, newcomer: Results, exact: Exact | None = None) -> Co
         regret=found[names[label]],
         rank=sorted(found, key=found.__getitem__).index(names[label]) + 1,
         regrets=found,
-        rows=_rows(both, sets, label, names),
+        rows=_rows(both, sets, label, names, yardsticks or {}),
         rivals={names[other]: each for other, each in rivals.items()},
         failures=dict(Counter(failures)),
         standards=both.standards,
@@ -241,7 +256,18 @@ def ratio_interval(logs: NDArray[np.float64], datasets: NDArray[np.str_]) -> tup
     return float(np.exp(mean - reach)), float(np.exp(mean)), float(np.exp(mean + reach))
 
 
-def _rows(both: Results, sets: CompetitiveSets, label: str, names: Mapping[str, str]) -> tuple[ScaleRow, ...]:
+def _rows(
+    both: Results,
+    sets: CompetitiveSets,
+    label: str,
+    names: Mapping[str, str],
+    yardsticks: Mapping[Group, Yardstick],
+) -> tuple[ScaleRow, ...]:
+    above = {
+        (each.group, each.scale): (each.over_limit, each.over_best, each.strategy)
+        for each in above_limits(both, yardsticks)
+        if each.algorithm == label
+    }
     over: dict[tuple[Group, int], dict[str, float]] = {}
     for each in baselines(both):
         if each.algorithm == label:
@@ -256,7 +282,9 @@ def _rows(both: Results, sets: CompetitiveSets, label: str, names: Mapping[str, 
         words = "-" if best is None else f"{names[sets.grid.labels[best]]} {int(counts[best])}"
         ratios = over.get((group, scale), {})
         found = len(places), int(counts[own]), words, ratios
-        rows.append(ScaleRow(group.domain, scale, *found, group.workload, group.epsilon))
+        rows.append(
+            ScaleRow(group.domain, scale, *found, group.workload, group.epsilon, *above.get((group, scale), UNKNOWN))
+        )
     return tuple(sorted(rows, key=lambda row: (row.domain.count("x"), len(row.domain), row.domain, row.scale)))
 
 

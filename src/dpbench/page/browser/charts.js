@@ -38,8 +38,8 @@ function diamond(x, y, size, attributes) {
 }
 
 /**
- * Panels of rows; dots are settings, the diamond is their mean, dashed lines run through all rows of a panel.
- * panels: [{ title, rows: [{ name, who, dots: [{ value, text, strong }], mean, meanText, ends }], lines: [{ value, name }] }]
+ * Panels of rows; dots are settings, the diamond is their mean, lines run through all rows of a panel.
+ * panels: [{ title, rows: [{ name, who, dots: [{ value, text, strong }], mean, meanText, ends }], lines: [{ value, name, text, dash }] }]
  */
 function dotChart({ width, panels, label, unit }) {
   const ink = colours();
@@ -48,7 +48,7 @@ function dotChart({ width, panels, label, unit }) {
   const room = (width - gap * (columns - 1)) / columns;
   const names = panels.flatMap((panel) => panel.rows.map((row) => row.name));
   const gutter = Math.min(Math.max(...names.map((name) => textWidth(name, 13)), 40) + 14, room * 0.38);
-  const range = logRange(panels.flatMap((panel) => panel.rows.flatMap((row) => [...row.dots.map((dot) => dot.value), row.mean, ...(row.ends || [])])));
+  const range = logRange(panels.flatMap((panel) => panel.rows.flatMap((row) => [...row.dots.map((dot) => dot.value), row.mean, ...(row.ends || [])])).concat(panels.flatMap((panel) => (panel.lines || []).map((line) => line.value))));
   const step = 19;
   const head = 40;
   const foot = 40;
@@ -70,7 +70,7 @@ function dotChart({ width, panels, label, unit }) {
     for (const line of [...(panel.lines || [])].sort((a, b) => a.value - b.value)) {
       const at = x(line.value);
       const crowded = at - last < 52;
-      root.append(tip(shape("line", { x1: at, x2: at, y1: top + head - 6, y2: bottom, stroke: ink.baseline, "stroke-width": 1.4, "stroke-dasharray": "5 3" }), `${line.name}: ${number(line.value)}`));
+      root.append(tip(shape("line", { x1: at, x2: at, y1: top + head - 6, y2: bottom, stroke: ink.baseline, "stroke-width": 1.4, "stroke-dasharray": line.dash ?? "5 3" }), `${line.name}: ${number(line.value)}${line.text ? `\n${line.text}` : ""}`));
       root.append(shape("text", { x: Math.min(at, left + room - 26), y: top + (crowded ? 22 : 31), "text-anchor": "middle", fill: ink.baseline, "font-size": 10.5 }, line.name));
       last = at;
     }
@@ -198,12 +198,13 @@ function lineChart({ width, steps, series, label, unit, below }) {
     const faded = view.marked.size > 0 && !view.marked.has(line.name);
     const group = shape("g", { opacity: faded ? 0.2 : 1, "data-name": line.name });
     const colour = line.colour || colourOf(line.who);
+    const own = line.who !== undefined && isOwn(line.who);
     const path = line.points.map((point, i) => `${i ? "L" : "M"}${x(point.at).toFixed(1)} ${y(point.value).toFixed(1)}`).join("");
-    group.append(shape("path", { d: path, fill: "none", stroke: colour, "stroke-width": isOwn(line.who) ? 3.5 : 2, "stroke-dasharray": line.dash ?? (dashOf(line.who) || undefined) }));
+    group.append(shape("path", { d: path, fill: "none", stroke: colour, "stroke-width": own ? 3.5 : 2, "stroke-dasharray": line.dash ?? (dashOf(line.who) || undefined) }));
     for (const point of line.points) group.append(tip(shape("circle", { cx: x(point.at), cy: y(point.value), r: 4, fill: colour }), point.text));
     const last = line.points[line.points.length - 1];
     group.append(shape("path", { d: `M${x(last.at) + 5} ${y(last.value)}L${width - right + 6} ${places[k]}`, stroke: colour, "stroke-width": 0.8, fill: "none" }));
-    const name = shape("text", { x: width - right + 9, y: places[k] + 4, fill: ink.text, "font-weight": isOwn(line.who) ? 700 : 400, class: "pick", cursor: "pointer" }, shortened(line.name, right - 10));
+    const name = shape("text", { x: width - right + 9, y: places[k] + 4, fill: ink.text, "font-weight": own ? 700 : 400, class: "pick", cursor: "pointer" }, shortened(line.name, right - 10));
     name.addEventListener("click", () => toggleMark(line.name));
     group.append(tip(name, line.name));
     root.append(group);

@@ -102,6 +102,26 @@ const tested = () => view.loss.column.member !== undefined;
 const competitive = (i) => tested() && (view.loss.column.member[i] & view.bits.member) !== 0;
 const isBest = (i) => tested() && (view.loss.column.member[i] & view.bits.best) !== 0;
 
+/**
+ * The limit and the best known strategy where they are known, as lines of errors at a scale. Both are root mean squares,
+ * so they stand beside mean L2 errors and nothing else.
+ */
+function yardsticks(chosen, scale, rows) {
+  const queries = rows.reduce((most, i) => Math.max(most, column.queries[i]), 0);
+  const found = view.loss.label === "L2" && view.measure === "mean" && queries > 0
+    && data.yardsticks.find(({ at }) => data.table.every((name, k) => at[k] === chosen[name]));
+  if (!found) return [];
+  const scaled = (error) => Math.sqrt(error / queries) / nameOf("scale", scale);
+  return [
+    { name: "limit", value: scaled(found.limit), dash: "none", text: `no unbiased strategy with ${found.noise} noise has a smaller root mean square` },
+    { name: "best known", value: scaled(found.best), dash: "8 3", text: `${found.algorithm}, root mean square: the least expected error of a data-independent algorithm` },
+  ];
+}
+
+const yardstickWords = () => (yardsticks(view.chosen, view.scale, view.rows).length
+  ? " Solid line: the limit, below which no unbiased strategy with this noise has its root mean square; biased and data-dependent algorithms may lie below, by what structure in the data is worth. Long dashes: the best known strategy."
+  : "");
+
 function readAddress() {
   state = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 }

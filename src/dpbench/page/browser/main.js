@@ -9,7 +9,7 @@ const SECTIONS = [
     { key: "competitive", title: "Datasets on which each algorithm is competitive", make: competitiveTable, about: () => `Lowest ${errorWords()}, or not significantly above it${tested() ? ` (${familyWords()})` : ""}. The paper's Table 3 counts among the 11 algorithms of its Figure 1, and so does dpbench paper --table 3.` },
   ]],
   ["scale", "Error against scale", [
-    { key: "scale", title: "Error of every algorithm, by scale", make: errorByScale, legend: kindLegend, about: () => `The ${errorWords()}; one dot per dataset (large: competitive), the diamond their mean, dashed lines the baselines. Lower is better. Select a name to follow it. The paper's Figure 1.` },
+    { key: "scale", title: "Error of every algorithm, by scale", make: errorByScale, legend: kindLegend, about: () => `The ${errorWords()}; one dot per dataset (large: competitive), the diamond their mean, short dashes the baselines.${yardstickWords()} Lower is better. Select a name to follow it. The paper's Figure 1.` },
   ]],
   ["dataset", "Error by dataset", [
     { key: "dataset", title: "Error over the lowest on the same dataset", make: errorByDataset, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, by ${errorWords()}: 1.0 is the best there; framed: competitive${tested() ? ` (${familyWords()})` : ""}. The paper's Figures 2a and 2b.` },
@@ -18,7 +18,7 @@ const SECTIONS = [
     { key: "people", title: "By how many people an answer is off", make: inPeople, about: () => `${chosenWords()}: ${view.loss.perQuery?.words ?? "error"} over queries${view.measure === "mean" ? "" : ` in a bad run (${data.standards.percentile})`}, mean over datasets; the stronger the colour, the larger a part of all records. What this error means for someone publishing a table.` },
   ]],
   ["domain", "Error by domain size", [
-    { key: "domain", title: "Error against the number of cells", make: errorByDomain, about: () => `The ${errorWords()} at scale ${scaleWords(nameOf("scale", view.scale))}, ${view.dataset === undefined ? "mean over datasets" : nameOf("dataset", view.dataset)}. The paper's Figure 2c.` },
+    { key: "domain", title: "Error against the number of cells", make: errorByDomain, about: () => `The ${errorWords()} at scale ${scaleWords(nameOf("scale", view.scale))}, ${view.dataset === undefined ? "mean over datasets" : nameOf("dataset", view.dataset)}.${yardstickWords()} The paper's Figure 2c.` },
   ]],
   ["regret", "Regret", [
     { key: "regret", title: "What it costs to use one algorithm everywhere", make: regretChart, about: () => `Geometric mean over datasets and scales of the mean ${lossWords()} over the lowest there; the bar is a 95 % interval over datasets. Not narrowed by the dataset filter.` },
@@ -148,6 +148,7 @@ function method() {
   const origin = Object.entries(data.origin).map(([name, values]) => element("li", {}, `${name}: ${values.map((value) => (typeof value === "object" ? JSON.stringify(value) : value)).join("; ")}`));
   return [
     element("p", { class: "about" }, `Scaled error is a norm (L2, L1 or L-infinity) of the differences between true and noisy answers, divided by the number of queries and by the scale, which is the number of records. Losses of these results: ${data.losses.map((loss) => loss.words).join(", ")}. Competitive by mean: lowest mean error, or not significantly above it by the ${tests.mean.words} at ${alpha}/(n - 1), for n algorithms. By ${percentile}: the same by the ${tests.percentile.words}, which is made for few trials. Settings with a failed unit are not compared. Baselines: ${baselines.join(", ") || "none"}.`),
+    data.yardsticks.length ? element("p", { class: "about" }, "The limit is an expected squared error per query that no unbiased strategy with noise of that kind (Laplace, or Gaussian under zCDP) is below, whatever it measures; the best known strategy is the data-independent algorithm of the catalogue with the least expected squared error. Neither needs a run. Errors here are means of norms, so both are drawn at their root mean square, sqrt(expected squared error per query / queries) / scale. By Jensen's inequality an algorithm's mean error is at most its own root mean square.") : null,
     element("p", { class: "about" }, "Two settings: “as the paper did” uses the published forms with the true scale, some of which are not differentially private; “private end to end” uses forms that pass the audit and estimate every fact that they need with part of the budget."),
     element("details", {}, element("summary", {}, "Where these results come from"), element("ul", { class: "facts" }, ...origin)),
   ];

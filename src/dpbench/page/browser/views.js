@@ -92,7 +92,8 @@ function errorByScale(width) {
       };
     });
     rows.sort((a, b) => a.mean - b.mean);
-    const lines = rows.filter((row) => isBaseline(row.who)).map((row) => ({ name: row.name, value: row.mean }));
+    const lines = [...rows.filter((row) => isBaseline(row.who)).map((row) => ({ name: row.name, value: row.mean })), ...yardsticks(view.chosen, scale, here)];
+    for (const line of yardsticks(view.chosen, scale, here)) table.push([line.name, nameOf("scale", scale), "", line.value, "", "", ""]);
     return { title: `scale ${scaleWords(nameOf("scale", scale))}`, rows, lines };
   }).filter((panel) => panel.rows.length);
   if (!panels.length) return { nothing: "No errors for this choice." };
@@ -135,6 +136,14 @@ function errorByDomain(width) {
       return { at: domains.indexOf(domain), value, text: `${algorithmName(who)} on ${nameOf("domain", domain)}\nmean over ${some.length} datasets ${number(value)}` };
     }),
   }));
+  for (const [domain, some] of grouped(rows, (i) => column.domain[i])) {
+    for (const line of yardsticks({ ...view.chosen, domain }, view.scale, some)) {
+      table.push([line.name, nameOf("domain", domain), "", line.value]);
+      const drawn = series.find((each) => each.name === line.name) ?? series[series.push({ name: line.name, colour: colours().baseline, dash: line.dash, points: [] }) - 1];
+      drawn.points.push({ at: domains.indexOf(domain), value: line.value, text: `${line.name} on ${nameOf("domain", domain)}: ${number(line.value)}\n${line.text}` });
+      drawn.points.sort((a, b) => a.at - b.at);
+    }
+  }
   const chart = lineChart({ width, steps: domains.map((domain) => nameOf("domain", domain)), series, unit: lossWords(), below: "domain", label: `Error by domain size at scale ${nameOf("scale", view.scale)}` });
   return { chart, table: { columns: ["algorithm", "domain", "datasets", errorWords()], rows: table } };
 }
