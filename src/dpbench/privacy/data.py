@@ -134,12 +134,13 @@ class PrivateData:
             )
         return self.ledger.remaining
 
-    def as_epsilon(self, amount: Fraction) -> float:
+    def as_epsilon(self, amount: Fraction, parts: int = 1) -> float:
         """The epsilon whose Laplace noise on a count is as large as :meth:`measure`'s for ``amount``.
 
-        For rules of thumb that speak of epsilon, such as the side of a grid.
+        With ``parts``, both are divided into as many equal parts, and the noise of a part is as large. For rules of
+        thumb that speak of epsilon, such as the side of a grid.
         """
-        return self.ledger.notion.as_epsilon(amount)
+        return self.ledger.notion.as_epsilon(amount, parts)
 
     # --- verbs that spend -------------------------------------------------------------------------
 
