@@ -5,7 +5,6 @@ import pytest
 
 from dpbench.audit.neighbours import pairs
 from dpbench.audit.replay import ReplaySetting, check_pair
-
 from dpbench.domain import Domain
 from dpbench.errors import InvalidTraining
 from dpbench.privacy.transcript import Direct

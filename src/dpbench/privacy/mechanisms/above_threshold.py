@@ -94,6 +94,11 @@ class AboveThreshold(Mechanism):
         threshold, answer = self.scales(level)
         return f"Laplace noise of scale {threshold:g} on the threshold and {answer:g} on answers"
 
+    @property
+    def no_exact_draw(self) -> str:
+        """On a lattice answers tie with the threshold, and its best share of the loss is irrational."""
+        return "its law is that of continuous noise, and its shares of the loss are no fractions"
+
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.int64]:
         """``(trials,)``; all noise is drawn, so that the length of a sequence is not in the stream."""
         threshold, answer = self.scales(level)

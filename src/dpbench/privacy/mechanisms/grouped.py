@@ -39,6 +39,11 @@ class GroupedExponential(Exponential):
         del truth
         return np.asarray(self.asker.starts, dtype=np.int64)
 
+    @property
+    def outcome_shape(self) -> tuple[int, ...]:
+        """One candidate per group."""
+        return (len(self.asker.starts) - 1,)
+
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.int64]:
         """Gumbel-max within every group, ``(trials, groups)``."""
         starts = self.starts(truth)

@@ -37,7 +37,6 @@ class Partition(Mechanism):
 
     name = "partition"
     rho_of_loss = Fraction(1, 8)
-    no_exact_draw = "its probabilities are sums of exponentials, which no whole numbers hold"
 
     @cached_property
     def claim(self) -> Fraction:
@@ -82,6 +81,11 @@ class Partition(Mechanism):
     def level(self, loss: Fraction) -> float:
         """Nats per unit of cost, rounded down."""
         return 1.0 / noise_scale(2 * self.claim, loss)
+
+    @property
+    def no_exact_draw(self) -> str:
+        """The sums over all partitions are irrational, and a draw compares with their ratios."""
+        return "its probabilities are sums of exponentials, which no whole numbers hold"
 
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.bool_]:
         """From the right end, ``(trials, n + 1)``."""

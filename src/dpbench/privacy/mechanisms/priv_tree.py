@@ -122,6 +122,11 @@ class PrivTree(Mechanism):
         """The scale."""
         return f"Laplace noise of scale {level:g}"
 
+    @property
+    def no_exact_draw(self) -> str:
+        """A chance is a power of e times a power of the fan-out, for which there is no coin in exact arithmetic yet."""
+        return "its chances are powers of e times powers of the fan-out, for which there is no exact coin"
+
     def scores(self, counts: Floats, depth: Any, level: float) -> Floats:
         """Biased counts of regions at a depth, less the threshold, in noise scales."""
         decay = level * float(np.log(self.tree.fanout))
