@@ -43,10 +43,15 @@ class Exponential(Mechanism):
         """Largest change of any candidate's score."""
         return claimed(self.asker.sensitivity, f"the sensitivity of {self.label}")
 
+    @cached_property
+    def monotone(self) -> bool:
+        """Whether scores are monotone, as the score says it first."""
+        return bool(self.asker.monotone)
+
     @property
     def reach(self) -> Fraction:
         """What is paid for: the largest range, over candidates, of the change of their scores."""
-        return self.claim if self.asker.monotone else 2 * self.claim
+        return self.claim if self.monotone else 2 * self.claim
 
     @property
     def statistic(self) -> Statistic | None:
@@ -60,7 +65,7 @@ class Exponential(Mechanism):
 
     def public(self) -> tuple[object, ...]:
         """Claim and kind of score; how many candidates there are shows in the truth, see :meth:`differs`."""
-        return self.claim, bool(self.asker.monotone)
+        return self.claim, self.monotone
 
     def truth(self, counts: Any) -> Floats:
         """Scores, ``(candidates,)`` or ``(trials, candidates)``."""

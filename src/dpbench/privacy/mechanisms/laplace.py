@@ -52,9 +52,9 @@ class Laplace(Mechanism):
         """The name of the strategy."""
         return type(self.strategy).__name__
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
-        """Shape of one trial's answers."""
+        """Shape of one trial's answers; read once, so that what is drawn has the shape that was checked."""
         return tuple(self.strategy.shape)
 
     def public(self) -> tuple[object, ...]:
@@ -132,8 +132,8 @@ def inexact(truth: Floats, axes: int, claim: Fraction) -> str:
     if lost <= float(claim) / 4 or (largest <= WHOLE and (truth == np.rint(truth)).all()):
         return ""
     return (
-        f"has answers so large that rounding may move them by {lost:.2g}, more than a quarter of the claim "
-        f"{float(claim):g}; ask of fewer records, or with whole numbers"
+        f"has answers so large that rounding may move them by more than a quarter of the claim {float(claim):g}; "
+        f"ask of fewer records, or with whole numbers"
     )
 
 

@@ -6,6 +6,7 @@ mechanism, and nobody switches on its name. To write one, subclass :class:`Mecha
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -125,9 +126,20 @@ class Mechanism:
         return np.asarray(0.0)
 
 
+METHODS = frozenset(name for name, member in vars(Mechanism).items() if callable(member))
+
+
+def is_ours(mechanism: Mechanism) -> bool:
+    """Whether a mechanism is one of this package as it stands, and not something that borrows its name."""
+    kind = type(mechanism)
+    found = getattr(sys.modules.get(kind.__module__), kind.__qualname__, None)
+    return kind.__module__.startswith("dpbench.") and found is kind and not METHODS & vars(mechanism).keys()
+
+
 def claimed(value: object, what: str) -> Fraction:
     """A sensitivity as an exact fraction: a float stands for itself, bit for bit, since it was rounded up."""
-    sensitivity = Fraction(value) if isinstance(value, float) and np.isfinite(value) else exact(value, what)
+    floating = isinstance(value, float) and np.isfinite(value)
+    sensitivity = Fraction(*float.as_integer_ratio(value)) if floating else exact(value, what)  # type: ignore[arg-type]
     if sensitivity <= 0:
         raise InvalidInput(f"{what} is {value!r}; it has to be greater than 0")
     return sensitivity
@@ -153,7 +165,7 @@ def shape_refusal(truth: Floats, shape: tuple[int, ...], trials: int) -> str:
     """Why a truth of this shape cannot be answered."""
     if truth.shape in (shape, (trials, *shape)):
         return ""
-    return f"answered with shape {truth.shape}; wanted {shape} or {(trials, *shape)}"
+    return f"answered with another shape than {shape} or {(trials, *shape)}; say the shape that answers have"
 
 
 def by_index(outcome: NDArray[np.int64], truth: Floats, log_probability: Callable[[Floats, int], float]) -> Floats:

@@ -53,7 +53,7 @@ class Partition(Mechanism):
         """The name of the cost."""
         return type(self.asker).__name__
 
-    @property
+    @cached_property
     def lengths(self) -> tuple[int, ...]:
         """Lengths that an interval may have."""
         return tuple(int(length) for length in self.asker.lengths)
@@ -71,7 +71,7 @@ class Partition(Mechanism):
         del trials
         wanted = (len(self.lengths), self.cells + 1)
         if truth.shape != wanted or self.lengths[:1] != (1,):
-            return f"gave costs of shape {truth.shape}; wanted {wanted}, with length 1 allowed"
+            return f"gave costs of another shape than {wanted}, or does not allow length 1; give costs of that shape"
         if not float(truth.min()) > -np.inf and not (truth[self._inside] > -np.inf).all():  # NaN is not above anything
             return "has a cost of NaN or minus infinity; a cost is a number, or infinity where it forbids"
         if float(np.abs(truth[self._finite(truth)]).max(initial=0.0)) * 2.0**-52 > float(self.claim) / 4:
