@@ -13,10 +13,11 @@ import pytest
 from dpbench.errors import InvalidInput
 from dpbench.interpreting import competitive_sets, regret
 from dpbench.page.cards import Gallery
-from dpbench.page.data import TABLE, by_form, page_data
+from dpbench.page.data import by_form, page_data
 from dpbench.page.web_page import page, page_text, policy
 from dpbench.results import Results
 from dpbench.standards import Standards
+from dpbench.store.setting_key import Group
 from page.study import HOSTILE, gallery, results
 
 KINDS = {"f4": "<f4", "f8": "<f8", "u1": "u1", "u2": "<u2"}
@@ -115,7 +116,7 @@ def test_regret_is_that_of_the_library(study):
     data = page_data(study, Gallery(), "t")
     (published, _) = by_form(study)
     told = [line for line in data["losses"][0]["regret"] if line[0] == 0 and line[6] == -1]
-    expected = regret(published.results, TABLE)
+    expected = regret(published.results, Group._fields)
     assert len(told) == len(expected)
     assert sorted(line[8] for line in told) == pytest.approx(sorted(each.regret for each in expected), abs=1e-4)
 

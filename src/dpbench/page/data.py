@@ -18,10 +18,11 @@ from dpbench.results import Results
 from dpbench.results.display import short_labels
 from dpbench.standards import Standards
 from dpbench.store.files import known
+from dpbench.store.setting_key import BUDGET, Group, budget_order, budget_words
 
 FORMS = ("published", "private")
-TABLE = ("task", "workload", "domain", "epsilon", "seed")
-"""What stays the same within one table; see :attr:`Place.group`."""
+TABLE = ("task", "workload", "domain", "budget", "seed")
+"""What stays the same within one table, the budget in words; see :attr:`Place.group`."""
 NAMED = ("form", *TABLE, "dataset", "scale", "algorithm")
 """Columns that the page stores as numbers of names."""
 SUMMARISED = {"L1": "l1", "Linf": "linf"}
@@ -36,6 +37,12 @@ class FormResults:
     results: Results
     names: NDArray[Any]
     """What each setting's algorithm is called on the page."""
+
+    @cached_property
+    def budgets(self) -> NDArray[Any]:
+        """The budget of each setting in words; budgets of different notions never look alike."""
+        written = zip(*(self.results.columns[name].tolist() for name in BUDGET), strict=True)
+        return np.array([budget_words(*each) for each in written], dtype=object)
 
     @cached_property
     def short(self) -> dict[str, str]:
@@ -87,8 +94,11 @@ def page_data(
 def _names(parts: list[FormResults]) -> dict[str, list[Any]]:
     names: dict[str, list[Any]] = {"form": [part.form for part in parts]}
     for name in (*TABLE, "dataset", "scale"):
-        values = {value for part in parts for value in part.results.columns[name].tolist()}
-        names[name] = sorted(values, key=_domain_order if name == "domain" else None)
+        if name != "budget":
+            values = {value for part in parts for value in part.results.columns[name].tolist()}
+            names[name] = sorted(values, key=_domain_order if name == "domain" else None)
+    written = {place for part in parts for place in zip(*(part.results.columns[each] for each in BUDGET), strict=True)}
+    names["budget"] = [budget_words(*each) for each in sorted(written, key=budget_order)]
     names["algorithm"] = sorted({name for part in parts for name in part.names.tolist()}, key=str.casefold)
     return names
 
@@ -98,7 +108,11 @@ def _domain_order(domain: str) -> tuple[int, int]:
 
 
 def _numbers(part: FormResults, name: str, names: list[Any]) -> NDArray[np.int64]:
-    own = {"form": np.array([part.form] * len(part.results), dtype=object), "algorithm": part.names}
+    own = {
+        "form": np.array([part.form] * len(part.results), dtype=object),
+        "algorithm": part.names,
+        "budget": part.budgets,
+    }
     place = {value: number for number, value in enumerate(names)}
     return np.array([place[value] for value in (own.get(name, part.results.columns.get(name))).tolist()])  # type: ignore[union-attr]
 
@@ -223,9 +237,10 @@ def _owners(parts: list[FormResults], names: list[str]) -> list[str]:
 def _regret(part: FormResults, names: dict[str, list[Any]]) -> list[list[Any]]:
     """Form, table, scale (-1: all), algorithm; then regret, interval, settings and missing ones."""
     lines = []
-    for by in (TABLE, (*TABLE, "scale")):
+    for by in (Group._fields, (*Group._fields, "scale")):
         for each in regret(part.results, by):
             where = dict(each.where)
+            where["budget"] = budget_words(*(where[name] for name in BUDGET))
             places = [names[name].index(where[name]) for name in TABLE]
             scale = names["scale"].index(where["scale"]) if "scale" in where else -1
             who = names["algorithm"].index(part.short[each.algorithm])
