@@ -108,10 +108,11 @@ class Algorithm:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for method in ("run", "outcome"):
-            if method in vars(cls):
+        for method in ("run", "outcome", "notion"):
+            if getattr(cls, method) is not getattr(Algorithm, method):
                 raise InvalidInput(
-                    f"{cls.__name__} overrides {method}, which opens the counts and closes the ledger; write estimate"
+                    f"{cls.__name__} overrides {method}, which opens the budget and the counts and closes the ledger; "
+                    f"write estimate"
                 )
 
     def __post_init__(self) -> None:

@@ -95,3 +95,12 @@ def test_all_shipped_properties_are_what_is_measured():
 
 def _told(found):
     return "yes" if found.consistent else "no", "no" if found.exchangeable == "no" else "yes"
+
+
+@pytest.mark.parametrize("name", ["Privelet", "Uniform"])
+def test_properties_under_zcdp_are_those_of_pure_noise(name):
+    """At the rho of equal noise: consistency is the same, and Gaussian noise scales as Laplace noise does."""
+    kind = type(algorithms.get(name))
+    pure, other = measured_properties(kind), measured_properties(kind, notion="zCDP")
+    assert (pure.notion, other.notion, other.failure) == ("pure", "zCDP", "")
+    assert (other.consistent, other.exchangeable) == (pure.consistent, pure.exchangeable)

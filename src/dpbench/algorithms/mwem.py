@@ -101,6 +101,7 @@ class ChosenBox:
     """Ask for the records in one box a trial, which one record moves by 1."""
 
     sensitivity = 1
+    lattice = 1
     shape: tuple[int, ...] = ()
 
     def __init__(self, queries: Queries, chosen: Ints) -> None:

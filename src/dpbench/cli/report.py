@@ -22,7 +22,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "report",
         "one offline page: which algorithm wins where",
         "Write one self-contained HTML file that shows a store, a summary, or the study that comes with the package:\n"
-        "which algorithm wins where, error by scale, dataset and domain, errors in people, regret, bias, time,\n"
+        "which algorithm wins where, error by scale, dataset and domain, errors in records, regret, bias, time,\n"
         "the price of privacy, cards, and public histograms to ask ranges of. It loads nothing from any network.",
         "dpbench report --out page\n"
         "  dpbench report dpbench-store/demo --out page\n"

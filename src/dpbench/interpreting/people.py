@@ -1,4 +1,4 @@
-"""Errors in people: what a scaled error means for someone publishing a table."""
+"""Errors in records: what a scaled error means for someone publishing a table."""
 
 from __future__ import annotations
 

@@ -54,6 +54,7 @@ class GridCounts:
 
     statistic: ClassVar[SummedAreas] = SummedAreas()
     sensitivity: ClassVar[int] = 1
+    lattice: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         ends = [(int(cut[0]), int(cut[-1])) for cut in self.cuts]
@@ -108,6 +109,7 @@ class BoxCounts:
 
     statistic: ClassVar[SummedAreas] = SummedAreas()
     sensitivity: ClassVar[int] = 1
+    lattice: ClassVar[int] = 1
 
     labels: Ints = field(init=False)
     """``(cells,)``: the box of every cell, row by row; -1: none."""
@@ -165,6 +167,7 @@ class MedianCuts:
 
     statistic: ClassVar[SummedAreas] = SummedAreas()
     monotone: ClassVar[bool] = False
+    lattice: ClassVar[Fraction] = Fraction(1, 2)
 
     @property
     def sensitivity(self) -> Fraction:

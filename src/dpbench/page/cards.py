@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class LedgerLine:
-    """A part of epsilon and what it is spent on."""
+    """A part of the budget and what it is spent on."""
 
     kind: str
     why: str
     share: float
-    """Of epsilon, from 0 to 1."""
+    """Of the budget, from 0 to 1."""
     times: int
     """Charges of this kind that were added up."""
 
@@ -38,6 +38,8 @@ class AlgorithmCard:
     """Why the published form is not private; empty where it is."""
     ledger_where: str
     ledger: tuple[LedgerLine, ...]
+    notions: tuple[str, ...]
+    """Notions of privacy that it can be run under, in words."""
     audit: str
     """What the conformance and privacy suite said; empty where it was not asked."""
     catalogued: bool = True

@@ -12,7 +12,7 @@ from dpbench.results import Results
 
 @dataclass
 class SummaryTable:
-    """Errors on one workload, domain and epsilon: by algorithm and scale, averaged over datasets."""
+    """Errors on one workload, domain and budget: by algorithm and scale, averaged over datasets."""
 
     title: str
     datasets: list[str] = field(default_factory=list)
@@ -33,7 +33,7 @@ class SummaryTable:
 
 
 def summary_tables(results: Results) -> list[SummaryTable]:
-    """One table for each task, workload, domain and epsilon; settings with failures are left out."""
+    """One table for each task, workload, domain and budget; settings with failures are left out."""
     measured = results.take(results.whole)
     grid, sets = measured.grid, competitive_sets(measured)
     scales = grid.column("scale")
