@@ -127,7 +127,7 @@ class NestedCounts(Protocol):
         """``(nodes + 1,)``, breadth first: v has the children ``first_child[v] ... first_child[v + 1] - 1``."""
         ...
 
-    def counts(self, counts: Any, /) -> Floats:
+    def counts(self, counts: Any, /) -> NDArray[Any]:
         """``(nodes,)``; no child has more than its parent."""
         ...
 
