@@ -47,6 +47,7 @@ class Total:
     """Ask for the number of records."""
 
     sensitivity = 1
+    lattice = 1
     shape: tuple[int, ...] = ()
 
     def answer(self, counts: Ints) -> Ints:
@@ -62,6 +63,7 @@ class ChosenBoxAndLevel:
     """
 
     sensitivity = 1
+    lattice = 1
 
     def __init__(self, queries: Queries, chosen: Ints, level: Ranges) -> None:
         lower, upper = queries.lower[chosen][:, None], queries.upper[chosen][:, None]
