@@ -16,6 +16,11 @@ from dpbench.errors import BudgetExceeded, BudgetNotSpent, CheckFailed, DPBenchE
 from dpbench.privacy.budget import exact
 from dpbench.workloads import Prefix, RandomRange, Ranges, Workload
 
+CASES = 480
+"""Cases of the randomised replay in the default audit."""
+CPU_SECONDS = 12.0
+"""Time of the processor after which it begins no further batch, whatever the number of cases."""
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -29,6 +34,17 @@ class Subject:
     """Judge a form that says itself that it is not private by what is measured alone."""
     notion: str = "pure"
     """The notion of privacy that it is examined under."""
+    domain: Domain | None = None
+    """Where given, the only domain that replays and claims are tried on."""
+    cases: int = CASES
+    """Cases of the randomised replay."""
+    seconds: float = CPU_SECONDS
+    """Time of the processor after which it begins no further batch."""
+
+    @property
+    def notions(self) -> tuple[str, ...]:
+        """The notions of privacy that it has; a published form has the first alone."""
+        return self.algorithm.notions if self.algorithm.variant == "private" else self.algorithm.notions[:1]
 
     @property
     def name(self) -> str:

@@ -1,0 +1,97 @@
+"""Claims recomputed: how much of what a question is paid for one record more takes.
+
+A question holds its mechanism, so it can be put to any counts. The audit searches for the counts and the cell that take
+most; the runner looks at the domain at hand before it believes a stranger's strategy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.privacy.transcript import Question
+
+Counts = NDArray[np.int64]
+
+TOLERANCE = 1e-9
+"""Relative; on top of it comes the rounding of each call, bounded from the size of its answers."""
+LIMITS = (7, 8, 15, 16, 24, 31, 32, 40, 48)
+"""Powers of two at which a type of integers, or of floats, comes to its end."""
+EXAMPLES = 3
+"""Questions of the same kind and reason, but for a number at its end, that are examined: rounds ask alike."""
+MOST_CELLS = 64
+"""Up to so many cells each of them gains a record; of more, so many."""
+
+
+def spent_share(question: Question, other: Any) -> float:
+    """How much of what a call is paid for telling its truth from another one costs, rounding allowed for."""
+    mechanism, level, paid = question.mechanism, question.level, float(question.loss)
+    rounding = float(np.max(mechanism.rounding(question.truth, other, level)))
+    if mechanism.pure:
+        return max(mechanism.largest_loss(question.truth, other, level) - rounding, 0.0) / paid
+    return float(np.sqrt(max(mechanism.divergence(question.truth, other, level) - rounding, 0.0) / paid))
+
+
+def truth_on(asked: Question, counts: Counts) -> Any:
+    """What the question comes to on given counts."""
+    counts.setflags(write=False)
+    statistic = asked.mechanism.statistic
+    return asked.mechanism.truth(counts if statistic is None else statistic.of(counts))
+
+
+def share_of(asked: Question, x: Counts, cell: int) -> float:
+    """How much of what is paid for one more record in a cell of flat counts takes."""
+    more = x.copy()
+    more[cell] += 1
+    before, after = (truth_on(asked, counts.reshape(asked.domain.shape)) for counts in (x.copy(), more))
+    return spent_share(replace(asked, truth=before), after)
+
+
+def overdrawn(asked: Question, share: float) -> str:
+    """A claim that does not hold, in words; empty where it does."""
+    if share <= 1 + TOLERANCE:  # NaN is no share
+        return ""
+    claim = float(asked.mechanism.claim)
+    return (
+        f"'{asked.why}' claims a sensitivity of {claim:g}, but one record moved what it asks by {share * claim:g}; "
+        f"too little noise by a factor {share:.3g}"
+    )
+
+
+def distinct(questions: Iterable[Question]) -> list[Question]:
+    """A few of each kind, reason and domain."""
+    kept: dict[tuple[object, ...], list[Question]] = {}
+    for each in questions:
+        alike = kept.setdefault((each.mechanism.name, each.why.rstrip("0123456789"), each.domain), [])
+        if len(alike) < EXAMPLES:
+            alike.append(each)
+    return [each for several in kept.values() for each in several]
+
+
+def refuted_claim(questions: Iterable[Question], rng: np.random.Generator, most_cells: int = MOST_CELLS) -> str:
+    """The first claim that some record, on some counts of the question's own domain, does not keep; else empty."""
+    for asked in distinct(questions):
+        for x, cells in _trials(asked.domain.size, rng, most_cells):
+            for cell in cells:
+                words = overdrawn(asked, share_of(asked, x, cell))
+                if words:
+                    return words
+    return ""
+
+
+def _trials(n: int, rng: np.random.Generator, most: int) -> Iterator[tuple[Counts, list[int]]]:
+    """Counts and the cells that gain a record: nothing, which for a linear strategy is everything there is; scattered
+    counts; and cells of which one record more crosses the limit of a type, or a common threshold."""
+    some = list(range(n)) if n <= most else [0, n // 2, n - 1, *rng.choice(n, most - 3, replace=False).tolist()]
+    yield np.zeros(n, dtype=np.int64), some
+    few = some[: max(3, most // 4)]
+    yield rng.integers(0, 4, n) * rng.integers(0, 2, n) * 50, few
+    crossing = rng.integers(0, 3, n)
+    edges = rng.permutation([*((1 << power) - 1 for power in LIMITS), *(10**power - 1 for power in range(1, 8))])
+    placed = rng.permutation(n)[: min(n, len(edges), most)]
+    crossing[placed] = edges[: len(placed)]
+    yield crossing, placed.tolist()
