@@ -30,7 +30,7 @@ PATIENCE = 2000
 """Looks, half a millisecond apart, at whether a child has ended."""
 
 
-class TooSlow(Exception):  # noqa: N818  (no error: the case is left out)
+class TooSlow(Exception):
     """A fresh process did not come to an end in time."""
 
 
@@ -74,7 +74,8 @@ def _reap(child: int) -> int:
 
 
 def _read(reading: int, seconds: float) -> bytes:
-    parts, deadline = [], time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
+    parts: list[bytes] = []
     while True:
         ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
         if not ready:
@@ -96,6 +97,8 @@ def _become(reading: int, writing: int, work: Callable[[], object], seconds: flo
         sys.stdout = sys.stderr = io.StringIO()
         try:
             sent = pickle.dumps((True, work()))
+        except CheckFailed as failure:
+            sent = pickle.dumps((False, str(failure)))
         except BaseException as error:
             sent = pickle.dumps((False, in_words(error)))
         with os.fdopen(writing, "wb") as pipe:

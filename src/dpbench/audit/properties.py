@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm, Variant
+from dpbench.audit.subject import SMALL_DOMAINS, Subject
 from dpbench.domain import Domain
 from dpbench.errors import DPBenchError
 from dpbench.loss import scaled_error
@@ -63,7 +64,7 @@ def measured_properties(kind: type[Algorithm], variant: Variant = "private", **p
     algorithm = kind(variant=variant, **parameters)
     named = {"algorithm": kind.name, "variant": variant}
     try:
-        remaining, where = _remaining(algorithm)
+        remaining, where = remaining_error(algorithm)
         exchangeable, p_value, differs = _exchangeable(algorithm)
     except DPBenchError as error:
         return MeasuredProperties(**named, consistent=False, remaining=np.nan, remaining_where="", exchangeable="no",
@@ -106,14 +107,14 @@ def shapes(domain: Domain) -> Iterator[tuple[str, Counts]]:
 
 def _domains(algorithm: Algorithm) -> list[Domain]:
     fitting = [Domain.of(written) for written in DOMAINS if algorithm.supports(written)]
-    return fitting or [Domain((4,) * min(algorithm.dimensions or (1,)))]
+    return fitting or list(Subject(algorithm).domains(SMALL_DOMAINS))[:2]
 
 
 def _workload(domain: Domain) -> Workload:
     return Prefix(domain) if domain.ndim == 1 else RandomRange(domain, queries=60, seed=1)
 
 
-def _remaining(algorithm: Algorithm) -> tuple[float, str]:
+def remaining_error(algorithm: Algorithm) -> tuple[float, str]:
     """The largest error of an answer at epsilon 10^9, and where it was."""
     worst, where = -1.0, ""
     for domain in _domains(algorithm):
@@ -129,13 +130,19 @@ def _remaining(algorithm: Algorithm) -> tuple[float, str]:
 def _exchangeable(algorithm: Algorithm) -> tuple[str, float, str]:
     """How the property holds, the smallest p-value and where it was."""
     cases = [(domain, name, x) for domain in _domains(algorithm) for name, x in shapes(domain)]
-    if all(_draws_agree(algorithm, domain, x) for domain, _, x in cases):
+    if not disagreement(algorithm):
         return "draw for draw", 1.0, ""
     tests = [
         (_distributions(algorithm, domain, x, at), f"{name} on {domain}") for at, (domain, name, x) in enumerate(cases)
     ]
     p_value, where = min(tests)
     return ("no" if p_value < LEVEL / len(cases) else "in distribution"), p_value, where
+
+
+def disagreement(algorithm: Algorithm) -> str:
+    """Where the same draws at four times the counts and a quarter of epsilon give something else; empty: nowhere."""
+    cases = ((domain, name, x) for domain in _domains(algorithm) for name, x in shapes(domain))
+    return next((f"{name} on {domain}" for domain, name, x in cases if not _draws_agree(algorithm, domain, x)), "")
 
 
 def _draws_agree(algorithm: Algorithm, domain: Domain, x: Counts) -> bool:
@@ -150,10 +157,10 @@ def _distributions(algorithm: Algorithm, domain: Domain, x: Counts, seed: int) -
     workload = _workload(domain)
     small = algorithm.outcome(x, workload, Fraction(8, 5), TRIALS, seed=2 * seed).estimate
     large = algorithm.outcome(16 * x, workload, Fraction(1, 10), TRIALS, seed=2 * seed + 1).estimate
-    return _kolmogorov_smirnov(scaled_error(workload, x, small), scaled_error(workload, 16 * x, large))
+    return kolmogorov_smirnov(scaled_error(workload, x, small), scaled_error(workload, 16 * x, large))
 
 
-def _kolmogorov_smirnov(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+def kolmogorov_smirnov(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     """The asymptotic p-value of equal distributions."""
     from scipy.special import kolmogorov
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,10 +14,12 @@ from dpbench.audit.cases import BATCH, Case, Cases
 from dpbench.audit.fresh import TooSlow, load_what_it_loads
 from dpbench.audit.shrinking import look, shrink
 from dpbench.audit.subject import Subject, workload_for
-from dpbench.audit.worlds import SECONDS, Finding, Looked, Runner, force, record, unrecorded
+from dpbench.audit.worlds import Finding, Looked, Runner, force, record, unrecorded
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
 
+LOADING = 120.0
+"""Seconds that the first fresh process may take, in which kernels are loaded, or compiled."""
 FEWEST = 5
 """Batches that are run however long they take."""
 UNRECORDED_EVERY = 2
@@ -99,9 +102,10 @@ def prepare(subject: Subject) -> None:
 
     def some() -> None:
         for case in cases.batch(0):
-            runner.run(replace(case, workload=workload_for(case.domain)), case.x, seed=0)
+            with suppress(Exception):
+                runner.run(replace(case, workload=workload_for(case.domain)), case.x, seed=0)
 
-    load_what_it_loads(some, SECONDS)
+    load_what_it_loads(some, LOADING)
 
 
 def gone_through(runner: Runner, batch: Sequence[Case], number: int) -> Looked:

@@ -94,13 +94,13 @@ def _simpler_problem(found: Smallest, accept: Callable[[list[Case]], bool]) -> N
     for change in (
         {"noise": PLAIN},
         {"trials": 1},
-        {"trials": 2},
+        {"trials": min(2, found.case.trials)},
         {"delta": 0.0},
         {"epsilon": Fraction(1)},
         {"workload": workload_for(found.case.domain)},
     ):
-        smaller = replace(found.case, **change)  # type: ignore[arg-type]
-        if str(smaller) != str(found.case):
+        smaller = replace(found.case, **change)
+        if str(smaller) != str(found.case) and smaller.trials <= found.case.trials:
             accept([smaller])
     for size in (2, 4, 16, 64):
         for smaller in _cut(found.case, size):
@@ -115,7 +115,9 @@ def _cut(case: Case, size: int) -> Iterator[Case]:
     if case.domain.ndim > 2 or any(new >= old for new, old in zip(shape, case.domain.shape, strict=True)):
         return
     differs = np.unravel_index(int(np.argmax(case.x != case.y)), case.domain.shape)
-    start = [min(max(0, int(at) - new // 2), old - new) for at, new, old in zip(differs, shape, case.domain, strict=True)]
+    start = [
+        min(max(0, int(at) - new // 2), old - new) for at, new, old in zip(differs, shape, case.domain, strict=True)
+    ]
     box = tuple(slice(first, first + new) for first, new in zip(start, shape, strict=True))
     x, y = (np.ascontiguousarray(counts[box]) for counts in (case.x, case.y))
     cell = None if case.cell is None else int(np.argmax((x != y).reshape(-1)))

@@ -75,7 +75,9 @@ def traced(run: Callable[[], Outcome]) -> Trace:
             outcome = run()
             found = _left(outcome.estimate) | {"ledger": charges(outcome.ledger)}
         except (Exception, SystemExit) as error:
-            too_large = isinstance(error, InvalidCounts) or (isinstance(error, InvalidInput) and TOO_LARGE in str(error))
+            too_large = isinstance(error, InvalidCounts) or (
+                isinstance(error, InvalidInput) and TOO_LARGE in str(error)
+            )
             found = {"raised": in_words(error), "too_large": too_large, "kept_out": isinstance(error, Unsupported)}
     changed = {name: value for name, value in os.environ.items() if before.get(name) != value}
     return Trace(
@@ -131,24 +133,26 @@ def difference(one: Trace, other: Trace) -> str:
 
 def _detail(name: str, mine: Any, its: Any) -> str:
     if name == "bytes_out" and len(mine) == len(its):
-        first, second = np.frombuffer(mine), np.frombuffer(its)
-        places = np.flatnonzero(first.view(np.int64) != second.view(np.int64))
-        at = int(places[0])
-        if first[at] == 0 == second[at]:
-            return f" (number {at} is {first[at]} and {second[at]}: the sign of a zero)"
-        largest = float(np.abs(first - second).max())
-        bits = " in the last bits" if largest <= LAST_BITS * (1 + float(np.abs(first).max())) else ""
-        return f"{bits} ({len(places)} of {len(first)} numbers; number {at} is {first[at]:.17g} and {second[at]:.17g})"
+        return _numbers(np.frombuffer(mine), np.frombuffer(its))
     if name == "ledger":
         pairs = [(one, two) for one, two in zip(mine, its, strict=False) if one != two]
-        if pairs:
-            return f" ({_line(pairs[0][0])} and {_line(pairs[0][1])})"
-        return f" ({len(mine)} and {len(its)} charges)"
+        lines = f"{_line(pairs[0][0])} and {_line(pairs[0][1])}" if pairs else f"{len(mine)} and {len(its)} charges"
+        return f" ({lines})"
     if name in ("raised", "printed", "kind"):
         return f" ({str(mine)[:80] or 'none'!r} and {str(its)[:80] or 'none'!r})"
     if name in ("warned", "opened", "environment"):
         return f" ({mine[:1] or 'none'} and {its[:1] or 'none'})"
     return ""
+
+
+def _numbers(first: NDArray[np.float64], second: NDArray[np.float64]) -> str:
+    places = np.flatnonzero(first.view(np.int64) != second.view(np.int64))
+    at = int(places[0])
+    if first[at] == 0 == second[at]:
+        return f" (number {at} is {first[at]} and {second[at]}: the sign of a zero)"
+    largest = float(np.abs(first - second).max())
+    bits = " in the last bits" if largest <= LAST_BITS * (1 + float(np.abs(first).max())) else ""
+    return f"{bits} ({len(places)} of {len(first)} numbers; number {at} is {first[at]:.17g} and {second[at]:.17g})"
 
 
 def _line(charge: tuple[Any, ...]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ class Vector:
 def draw_vector(rng: Rng, n: int) -> Vector:
     """Flat counts of a random kind."""
     cell = int(rng.choice((0, n - 1, n // 2, *rng.integers(0, n, 5))))
-    counts = np.asarray(KINDS[rng.integers(len(KINDS))](rng, n, cell), dtype=np.int64)
+    counts = np.asarray(_drawn(rng, n, cell)).astype(np.int64)
     total = float(counts.sum(dtype=np.float64))
     if total >= LARGEST_TOTAL:
         counts = counts // (int(total // LARGEST_TOTAL) + 2)
@@ -75,14 +76,6 @@ def near_threshold(rng: Rng) -> int:
     return max(0, int(rng.choice(THRESHOLDS)) + int(rng.integers(-1, 2)))
 
 
-def _spike(rng: Rng, n: int, cell: int) -> Counts:
-    return np.where(np.arange(n) == cell, near_threshold(rng), 0)
-
-
-def _spike_above(rng: Rng, n: int, cell: int) -> Counts:
-    return np.where(np.arange(n) == cell, near_threshold(rng), rng.integers(0, 10, n))
-
-
 def _at_a_limit(rng: Rng, n: int, cell: int) -> Counts:
     limit = (1 << int(rng.choice(LIMITS))) + int(rng.integers(-1, 1))
     return np.where(np.arange(n) == cell, limit, rng.integers(0, 3, n))
@@ -99,33 +92,31 @@ def _total(rng: Rng, n: int, cell: int) -> Counts:
     return counts
 
 
-def _magnitudes(rng: Rng, n: int, cell: int) -> Counts:
-    del cell
-    return np.floor(10 ** rng.uniform(0, rng.uniform(0.5, 8), n)).astype(np.int64)
-
-
 def _thresholds(rng: Rng, n: int, cell: int) -> Counts:
     counts = np.maximum(rng.choice(THRESHOLDS, n) + rng.integers(-1, 2, n), 0) * (rng.random(n) < rng.random())
     counts[cell] = near_threshold(rng)
     return np.asarray(counts)
 
 
-KINDS: tuple[Callable[[Rng, int, int], Counts], ...] = (
-    lambda rng, n, cell: np.zeros(n),
-    _spike,
-    _spike_above,
-    _at_a_limit,
-    _total,
-    _magnitudes,
-    _thresholds,
-    _thresholds,
-    lambda rng, n, cell: np.full(n, near_threshold(rng)),
-    lambda rng, n, cell: rng.integers(0, 4, n),
-    lambda rng, n, cell: rng.integers(0, 2, n) * (rng.random(n) < 0.2),
-    lambda rng, n, cell: rng.integers(0, 1 + near_threshold(rng), n),
-    lambda rng, n, cell: np.where(np.arange(n) < cell, near_threshold(rng), rng.integers(0, 5)),
-    lambda rng, n, cell: np.where(np.arange(n) % 2 == 0, 0, near_threshold(rng)),
-    lambda rng, n, cell: np.sort(rng.zipf(1.5, n).clip(0, 10**6))[::-1],
-    lambda rng, n, cell: rng.permutation(n),
-    lambda rng, n, cell: np.arange(n) ** 2 % 10**6,
-)
+def _drawn(rng: Rng, n: int, cell: int) -> NDArray[Any]:
+    """Counts of one of many kinds."""
+    kinds: tuple[Callable[[], NDArray[Any]], ...] = (
+        lambda: np.zeros(n),
+        lambda: np.where(np.arange(n) == cell, near_threshold(rng), 0),
+        lambda: np.where(np.arange(n) == cell, near_threshold(rng), rng.integers(0, 10, n)),
+        lambda: _at_a_limit(rng, n, cell),
+        lambda: _total(rng, n, cell),
+        lambda: 10 ** rng.uniform(0, rng.uniform(0.5, 8), n),
+        lambda: _thresholds(rng, n, cell),
+        lambda: _thresholds(rng, n, cell),
+        lambda: np.full(n, near_threshold(rng)),
+        lambda: rng.integers(0, 4, n),
+        lambda: rng.integers(0, 2, n) * (rng.random(n) < 0.2),
+        lambda: rng.integers(0, 1 + near_threshold(rng), n),
+        lambda: np.where(np.arange(n) < cell, near_threshold(rng), rng.integers(0, 5)),
+        lambda: np.where(np.arange(n) % 2 == 0, 0, near_threshold(rng)),
+        lambda: np.sort(rng.zipf(1.5, n).clip(0, 10**6))[::-1],
+        lambda: rng.permutation(n),
+        lambda: np.arange(n) ** 2 % 10**6,
+    )
+    return kinds[rng.integers(len(kinds))]()

@@ -22,7 +22,7 @@ from dpbench.audit.fresh import fresh
 from dpbench.audit.traces import Trace, difference, known_for_nothing, suspicion, traced
 from dpbench.errors import ReplayDiverged
 from dpbench.privacy import RandomNoise, Recording
-from dpbench.privacy.claims import TOLERANCE, overdrawn, refuted_claim, spent_share
+from dpbench.privacy.claims import TOLERANCE, overdrawn, refuted_claim
 from dpbench.privacy.transcript import CallLoss, Draw, Question, Seeds
 
 SECONDS = 20.0
@@ -53,8 +53,8 @@ class Finding:
     """Place of the case in its batch."""
     words: str
     kind: str
-    """differs: with the same answers something else left; costs: a call took more than it was charged; claims: so does a
-    record somewhere else; fails: it raises; direct: unrecorded it does something else; noise: it touched its source."""
+    """differs: with the same answers something else left; costs: a call took more than it was charged; claims: so does
+    a record elsewhere; fails: it raises; direct: unrecorded it does something else; noise: it touched the source."""
 
 
 @dataclass
@@ -224,19 +224,20 @@ def _compare(step: int, case: Case, trace: Trace, again: Trace, channel: Forced,
 
 def _cost(step: int, case: Case, channel: Forced) -> tuple[Finding | None, float]:
     """No call costs more than it was charged, whatever its outcome; the most that the whole run took of its budget."""
-    total, paid = 0.0, 0.0
+    total = 0.0
     for call in channel.all_calls():
         question = call.question
-        share = spent_share(question, call.other)
-        words = overdrawn(question, share)
+        words = overdrawn(question, call.other)
         charged = float(question.loss)
         if not words and question.mechanism.pure and case.noise == PLAIN:
             dear = ~(np.abs(call.loss) <= charged * (1 + TOLERANCE) + call.rounding)  # NaN is no loss either
-            words = f"'{question.why}' cost {np.abs(call.loss).max():.6g} and was charged {charged:g}" if dear.any() else ""
+            words = (
+                f"'{question.why}' cost {np.abs(call.loss).max():.6g} and was charged {charged:g}" if dear.any() else ""
+            )
         if words:
-            return Finding(step, words, "costs"), share
+            return Finding(step, words, "costs"), 1.0
     if case.noise == PLAIN:
-        total, paid = _whole(case, channel)
+        total = _whole(case, channel)
         if case.notion == "pure" and total > 1 + TOLERANCE:
             epsilon = float(case.epsilon)
             words = f"a whole run cost {total * epsilon:.6g}, more than epsilon {epsilon:g}"
@@ -244,7 +245,7 @@ def _cost(step: int, case: Case, channel: Forced) -> tuple[Finding | None, float
     return None, total
 
 
-def _whole(case: Case, channel: Forced) -> tuple[float, float]:
+def _whole(case: Case, channel: Forced) -> float:
     """What one whole run took of its budget, at most over trials, by the answers at hand; rounding allowed for."""
     if case.notion != "pure":
         charged = sum((float(call.question.amount) for call in channel.calls), 0.0)
@@ -252,11 +253,11 @@ def _whole(case: Case, channel: Forced) -> tuple[float, float]:
             (call.question.mechanism.divergence(call.question.truth, call.other, call.question.level))
             for call in channel.calls
         )
-        return (float(cost) / charged if charged else 0.0), charged
+        return float(cost) / charged if charged else 0.0
     loss = sum((_signed(call) for call in channel.calls), np.zeros(case.trials))
     for trial, each in channel.single.items():
         loss[trial] += float(sum((_signed(call)[0] for call in each.calls), 0.0))
-    return float(np.abs(loss).max()) / float(case.epsilon), float(case.epsilon)
+    return float(np.abs(loss).max()) / float(case.epsilon)
 
 
 def _signed(call: CallLoss) -> NDArray[np.float64]:
@@ -270,9 +271,7 @@ def unrecorded(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked
     def work() -> Looked:
         looked = Looked()
         for step, (case, (trace, _, _)) in enumerate(zip(cases, pickle.loads(recorded), strict=True)):  # noqa: S301
-            how: dict[str, Any] = (
-                {"seed": case.seed} if case.noise == PLAIN else {"noise": _like(case)}
-            )
+            how: dict[str, Any] = {"seed": case.seed} if case.noise == PLAIN else {"noise": _like(case)}
             again = traced(lambda: runner.run(case, case.x, **how))  # noqa: B023
             words = difference(trace, again)
             if words:
@@ -293,7 +292,9 @@ def _like(case: Case) -> DistortedNoise:
 
 def _claims(runner: Runner, case: Case, step: int) -> Finding | None:
     channel = Recording()
-    trace = traced(lambda: runner.run(replace(case, trials=1), case.x, noise=_like(replace(case, trials=1)), channel=channel))
+    trace = traced(
+        lambda: runner.run(replace(case, trials=1), case.x, noise=_like(replace(case, trials=1)), channel=channel)
+    )
     if trace.raised:
         return None
     words = refuted_claim(channel.questions(), np.random.default_rng(case.seed), CELLS)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.privacy.mechanisms import Laplace
 from dpbench.privacy.transcript import Question
 
 Counts = NDArray[np.int64]
@@ -43,30 +44,40 @@ def truth_on(asked: Question, counts: Counts) -> Any:
     return asked.mechanism.truth(counts if statistic is None else statistic.of(counts))
 
 
-def share_of(asked: Question, x: Counts, cell: int) -> float:
-    """How much of what is paid for one more record in a cell of flat counts takes."""
+def neighbours_of(asked: Question, x: Counts, cell: int) -> tuple[Question, Any]:
+    """The question on flat counts, and its truth with one more record in a cell."""
     more = x.copy()
     more[cell] += 1
     before, after = (truth_on(asked, counts.reshape(asked.domain.shape)) for counts in (x.copy(), more))
-    return spent_share(replace(asked, truth=before), after)
+    return replace(asked, truth=before), after
 
 
-def overdrawn(asked: Question, share: float) -> str:
-    """A claim that does not hold, in words; empty where it does."""
+def overdrawn(asked: Question, other: Any) -> str:
+    """A claim that does not hold between a question's truth and another, in words; empty where it does."""
+    share = spent_share(asked, other)
     if share <= 1 + TOLERANCE:  # NaN is no share
         return ""
     claim = float(asked.mechanism.claim)
     return (
         f"'{asked.why}' claims a sensitivity of {claim:g}, but one record moved what it asks by {share * claim:g}; "
-        f"too little noise by a factor {share:.3g}"
+        f"too little noise by a factor {share:.3g}{_verb(asked, other)}"
     )
 
 
+def _verb(asked: Question, other: Any) -> str:
+    """What to ask in place of noise on every score, where that seems to be meant."""
+    if not isinstance(asked.mechanism, Laplace) or np.size(other) < 2:
+        return ""
+    if float(np.abs(asked.truth - other).max()) > float(asked.mechanism.claim):
+        return ""
+    return " (no single answer moved by more than the claim; where only the largest is wanted, use data.choose)"
+
+
 def distinct(questions: Iterable[Question]) -> list[Question]:
-    """A few of each kind, reason and domain."""
-    kept: dict[tuple[object, ...], list[Question]] = {}
+    """A few of each kind and reason."""
+    kept: dict[tuple[str, str], list[Question]] = {}
     for each in questions:
-        alike = kept.setdefault((each.mechanism.name, each.why.rstrip("0123456789"), each.domain), [])
+        alike = kept.setdefault((each.mechanism.name, each.why.rstrip("0123456789")), [])
         if len(alike) < EXAMPLES:
             alike.append(each)
     return [each for several in kept.values() for each in several]
@@ -77,15 +88,18 @@ def refuted_claim(questions: Iterable[Question], rng: np.random.Generator, most_
     for asked in distinct(questions):
         for x, cells in _trials(asked.domain.size, rng, most_cells):
             for cell in cells:
-                words = overdrawn(asked, share_of(asked, x, cell))
+                words = overdrawn(*neighbours_of(asked, x, cell))
                 if words:
                     return words
     return ""
 
 
 def _trials(n: int, rng: np.random.Generator, most: int) -> Iterator[tuple[Counts, list[int]]]:
-    """Counts and the cells that gain a record: nothing, which for a linear strategy is everything there is; scattered
-    counts; and cells of which one record more crosses the limit of a type, or a common threshold."""
+    """Counts, and the cells that gain a record.
+
+    Nothing, which for a linear strategy is everything there is; scattered counts; and cells in which one record more
+    crosses the limit of a type, or a common threshold.
+    """
     some = list(range(n)) if n <= most else [0, n // 2, n - 1, *rng.choice(n, most - 3, replace=False).tolist()]
     yield np.zeros(n, dtype=np.int64), some
     few = some[: max(3, most // 4)]
