@@ -24,7 +24,7 @@ LEVEL = 1e-6
 
 
 def check_consistency(subject: Subject) -> Figures:
-    """As epsilon grows the answers become exact, or they do not, as declared; ``dpbench properties`` measures it too."""
+    """As epsilon grows the answers become exact, or they do not, as declared; ``dpbench properties`` says the same."""
     if subject.notion != "pure":
         return {}  # what is declared is of the algorithm, and measured under pure differential privacy
     worst, where = remaining_error(subject.algorithm)

@@ -7,7 +7,6 @@ here need not be loaded there, so a fresh process costs milliseconds.
 from __future__ import annotations
 
 import importlib
-import io
 import os
 import pickle
 import select
@@ -21,7 +20,7 @@ from typing import TypeVar
 
 from dpbench.audit.subject import in_words
 from dpbench.errors import CheckFailed
-from dpbench.run.executors.contained import exit_words, print_to
+from dpbench.run.executors.contained import die_with_parent, exit_words, print_to
 
 Result = TypeVar("Result")
 
@@ -34,8 +33,11 @@ class TooSlow(Exception):
     """A fresh process did not come to an end in time."""
 
 
-def fresh(work: Callable[[], Result], seconds: float) -> Result:
-    """What ``work`` returns in a forked process; ``CheckFailed`` where the process dies or ``work`` raises."""
+def fresh(work: Callable[[], Result], seconds: float, *, silent: bool = False) -> Result:
+    """What ``work`` returns in a forked process; ``CheckFailed`` where the process dies or ``work`` raises.
+
+    ``silent`` drops whatever is printed there.
+    """
     reading, writing = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -43,7 +45,7 @@ def fresh(work: Callable[[], Result], seconds: float) -> Result:
         warnings.simplefilter("ignore")  # Python warns of forking beside threads; the child starts none of ours
         child = os.fork()
     if child == 0:
-        _become(reading, writing, work, seconds)
+        _become(reading, writing, work, seconds, silent)
     os.close(writing)
     try:
         sent = _read(reading, seconds)
@@ -55,7 +57,7 @@ def fresh(work: Callable[[], Result], seconds: float) -> Result:
         os.close(reading)
     code = _reap(child)
     if not sent:
-        raise CheckFailed(f"its process ended ({exit_words(code)})")
+        raise CheckFailed(f"it ended its process ({exit_words(code)})")
     well, result = pickle.loads(sent)  # noqa: S301  (written by our own child)
     if not well:
         raise CheckFailed(str(result))
@@ -86,21 +88,24 @@ def _read(reading: int, seconds: float) -> bytes:
         parts.append(part)
 
 
-def _become(reading: int, writing: int, work: Callable[[], object], seconds: float) -> None:
+def _become(reading: int, writing: int, work: Callable[[], object], seconds: float, silent: bool) -> None:
     """In the child: do it, send what it gives, and end without any of the parent's cleaning up."""
     code = 1
     try:
         os.close(reading)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(int(seconds) + 2)  # in case nobody is left to end it
-        print_to(os.open(os.devnull, os.O_WRONLY))
-        sys.stdout = sys.stderr = io.StringIO()
+        die_with_parent()
+        if silent:
+            print_to(os.open(os.devnull, os.O_WRONLY))
         try:
             sent = pickle.dumps((True, work()))
         except CheckFailed as failure:
             sent = pickle.dumps((False, str(failure)))
         except BaseException as error:
             sent = pickle.dumps((False, in_words(error)))
+        sys.stdout.flush()
+        sys.stderr.flush()
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(sent)
         code = 0
@@ -118,7 +123,7 @@ def load_what_it_loads(work: Callable[[], object], seconds: float) -> None:
         return [name for name in sys.modules if name not in before]
 
     try:
-        names = fresh(imported, seconds)
+        names = fresh(imported, seconds, silent=True)
     except (CheckFailed, TooSlow):
         return
     for name in names:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, SideInformation
-from dpbench.audit.black_box import APPROXIMATE, PURE, Finding, Promise, Sampler, probe
+from dpbench.audit.black_box import APPROXIMATE, PURE, Finding, Pairs, Promise, Sampler, probe, usual_pairs
 from dpbench.audit.conformance import check_batch, check_edges, check_files, check_form
 from dpbench.audit.declared import (
     check_consistency,
@@ -230,12 +230,13 @@ def black_box_layer(
     runs: int,
     seed: int,
     promises: Sequence[Promise] = PURE,
+    pairs: Pairs = usual_pairs,
 ) -> Layer:
     """The verdict of the black box on anything that can be run."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            findings = list(probe(sampler, workloads, runs, seed, promises))
+            findings = list(probe(sampler, workloads, runs, seed, promises, pairs))
     except (Exception, SystemExit) as error:
         return Layer("black box", "fail", f"{name} fails with {in_words(error)}")
     figures = {"runs a side": runs, "settings": [_finding(each) for each in findings]}
@@ -248,7 +249,7 @@ def black_box_layer(
     cause = (
         f"{name} is not {worst.setting.epsilon:g}-private{delta} on {worst.setting.domain}: epsilon up to "
         f"{test.refuted:.3g} is refuted; '{test.event}' happened in {test.happened} of {test.runs} runs and in "
-        f"{test.happened_on_neighbour} on a neighbour"
+        f"{test.happened_on_neighbour} on a neighbour; seen with {worst.setting}"
     )
     return Layer("black box", "fail", cause, figures)
 

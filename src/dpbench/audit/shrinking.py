@@ -13,6 +13,7 @@ from dpbench.audit.cases import Case
 from dpbench.audit.distorted_noise import PLAIN
 from dpbench.audit.fresh import TooSlow
 from dpbench.audit.subject import workload_for
+from dpbench.audit.vectors import shown
 from dpbench.audit.worlds import Finding, Runner, force, record, unrecorded
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
@@ -21,8 +22,6 @@ Counts = NDArray[np.int64]
 
 ATTEMPTS = 90
 """Smaller cases that are tried."""
-SHOWN = 12
-"""Numbers of a vector that are printed; of a longer one those that are not 0."""
 
 
 @dataclass(repr=False)
@@ -43,12 +42,12 @@ class Smallest:
         if self.finding.kind == "claims":
             return str(case)
         if self.finding.kind in ("fails", "noise", "direct"):
-            vectors = f"x = {_shown(case.x)}"
+            vectors = f"x = {shown(case.x)}"
         elif case.cell is not None:
             before, after = case.x.reshape(-1)[case.cell], case.y.reshape(-1)[case.cell]
-            vectors = f"x = {_shown(case.x)} and cell {case.cell} from {before} to {after}"
+            vectors = f"x = {shown(case.x)} and cell {case.cell} from {before} to {after}"
         else:
-            vectors = f"x = {_shown(case.x)} and {_shown(case.y)}"
+            vectors = f"x = {shown(case.x)} and {shown(case.y)}"
         history = f", after {len(self.cases) - 1} other runs in the same process" if len(self.cases) > 1 else ""
         return f"{vectors}, {case}{history}"
 
@@ -164,15 +163,3 @@ def _simpler_counts(found: Smallest, accept: Callable[[list[Case]], bool]) -> No
             if not np.array_equal(x, case.x) and accept([replace(case, x=x, y=y)]) and blocks == 1:
                 return
         blocks *= 2
-
-
-def _shown(counts: Counts) -> str:
-    flat = counts.reshape(-1)
-    if len(flat) <= SHOWN:
-        return str(counts.tolist())
-    filled = np.flatnonzero(flat)
-    if len(filled) == 0:
-        return f"zeros({counts.shape})"
-    some = ", ".join(f"{cell}: {flat[cell]}" for cell in filled[:SHOWN].tolist())
-    more = f", ... {len(filled) - SHOWN} more" if len(filled) > SHOWN else ""
-    return f"zeros({counts.shape}) but {{{some}{more}}} (flat cells)"

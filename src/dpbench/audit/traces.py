@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
-import sys
 import warnings
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import Any
@@ -21,7 +22,7 @@ from dpbench.errors import InvalidCounts, InvalidInput, Unsupported
 from dpbench.privacy import Ledger
 from dpbench.privacy.ledger import FOR_NOTHING
 
-TOO_LARGE = "has answers so large"
+TOO_LARGE = "so large that rounding"
 """In the words by which the handle refuses answers that would be rounded: no fault of the algorithm."""
 LAST_BITS = 1e-13
 """Relative; outputs that differ by less differ by rounding."""
@@ -66,10 +67,14 @@ NAMES = {
 def traced(run: Callable[[], Outcome]) -> Trace:
     """Run, and keep all that leaves."""
     before = dict(os.environ)
-    sys.stdout.seek(0)
-    sys.stdout.truncate()
+    printed = io.StringIO()
     found: dict[str, Any] = {}
-    with warnings.catch_warnings(record=True) as warned, files_opened() as opened:
+    with (
+        redirect_stdout(printed),
+        redirect_stderr(printed),
+        warnings.catch_warnings(record=True) as warned,
+        files_opened() as opened,
+    ):
         warnings.simplefilter("always")
         try:
             outcome = run()
@@ -83,7 +88,7 @@ def traced(run: Callable[[], Outcome]) -> Trace:
     return Trace(
         **found,
         warned=tuple(f"{each.category.__name__}: {each.message}" for each in warned),
-        printed=getattr(sys.stdout, "getvalue", str)(),
+        printed=printed.getvalue(),
         opened=tuple(opened),
         environment=tuple(sorted(changed.items())),
     )

@@ -23,6 +23,8 @@ THRESHOLDS = np.unique(
     ]
 )
 """Counts at which somebody's code may take another branch; one less and one more are tried too."""
+SHOWN = 12
+"""Numbers of a vector that are printed; of a longer one those that are not 0."""
 LIMITS = (7, 8, 15, 16, 23, 24, 31, 32, 40, 48, 52)
 """Powers of two at which a type of integers, or of floats, comes to its end."""
 
@@ -120,3 +122,16 @@ def _drawn(rng: Rng, n: int, cell: int) -> NDArray[Any]:
         lambda: np.arange(n) ** 2 % 10**6,
     )
     return kinds[rng.integers(len(kinds))]()
+
+
+def shown(counts: Counts) -> str:
+    """Counts in a few words."""
+    flat = counts.reshape(-1)
+    if len(flat) <= SHOWN:
+        return str(counts.tolist())
+    filled = np.flatnonzero(flat)
+    if len(filled) == 0:
+        return f"zeros({counts.shape})"
+    some = ", ".join(f"{cell}: {flat[cell]}" for cell in filled[:SHOWN].tolist())
+    more = f", ... {len(filled) - SHOWN} more" if len(filled) > SHOWN else ""
+    return f"zeros({counts.shape}) but {{{some}{more}}} (flat cells)"

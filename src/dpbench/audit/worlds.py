@@ -176,7 +176,7 @@ def record(runner: Runner, cases: Sequence[Case]) -> bytes:
             found.append((trace, Transcript.of(channel), bool(noise.touched)))
         return found
 
-    return fresh(lambda: pickle.dumps(work()), SECONDS)
+    return fresh(lambda: pickle.dumps(work()), SECONDS, silent=True)
 
 
 def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
@@ -201,7 +201,7 @@ def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
                 break
         return looked
 
-    return fresh(work, SECONDS)
+    return fresh(work, SECONDS, silent=True)
 
 
 def _compare(step: int, case: Case, trace: Trace, again: Trace, channel: Forced, touched: bool) -> Finding | None:
@@ -283,7 +283,7 @@ def unrecorded(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked
                 break
         return looked
 
-    return fresh(work, SECONDS)
+    return fresh(work, SECONDS, silent=True)
 
 
 def _like(case: Case) -> DistortedNoise:

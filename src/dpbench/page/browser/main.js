@@ -148,7 +148,7 @@ function method() {
   const origin = Object.entries(data.origin).map(([name, values]) => element("li", {}, `${name}: ${values.map((value) => (typeof value === "object" ? JSON.stringify(value) : value)).join("; ")}`));
   return [
     element("p", { class: "about" }, `Scaled error is a norm (L2, L1 or L-infinity) of the differences between true and noisy answers, divided by the number of queries and by the scale, which is the number of records. Losses of these results: ${data.losses.map((loss) => loss.words).join(", ")}. Competitive by mean: lowest mean error, or not significantly above it by the ${tests.mean.words} at ${alpha}/(n - 1), for n algorithms. By ${percentile}: the same by the ${tests.percentile.words}, which is made for few trials. Settings with a failed unit are not compared. Baselines: ${baselines.join(", ") || "none"}.`),
-    element("p", { class: "about" }, "Two settings: “as the paper did” uses the published forms with the true scale, some of which are not differentially private; “private end to end” uses forms that pass the audit and estimate every fact that they need with part of the budget."),
+    element("p", { class: "about" }, "Two settings: “as the paper did” uses the published forms with the true scale, some of which are not differentially private; “private end to end” uses forms that the audit did not refute and that estimate every fact that they need with part of the budget."),
     element("details", {}, element("summary", {}, "Where these results come from"), element("ul", { class: "facts" }, ...origin)),
   ];
 }
