@@ -16,6 +16,8 @@ from dpbench.workloads import Workload
 Figures = Mapping[str, Any]
 
 DOMAINS = {1: ("37", "64"), 2: ("6x11",), 3: ("3x4x5",)}
+DRAWS = 6
+"""Trials in which draws have to agree."""
 TRIALS = 300
 DEVIATIONS = 6.0
 """Standard errors by which a mean over the trials may be off: 1e-8 per comparison, by the normal approximation."""
@@ -27,7 +29,7 @@ def check_consistency(subject: Subject) -> Figures:
     """As epsilon grows the answers become exact, or they do not, as declared; ``dpbench properties`` says the same."""
     if subject.notion != "pure":
         return {}  # what is declared is of the algorithm, and measured under pure differential privacy
-    worst, where = remaining_error(subject.algorithm)
+    worst, where = remaining_error(subject.algorithm, enough=EXACT)
     if subject.algorithm.consistent and worst > EXACT:
         raise CheckFailed(
             f"{subject.name} declares consistency, but at epsilon 1e9 an answer is still off by {worst:.3g} ({where})"
@@ -41,7 +43,7 @@ def check_exchangeability(subject: Subject) -> Figures:
     """Where declared: four times the counts at a quarter of epsilon give four times the estimate, draw for draw."""
     if not subject.algorithm.exchangeable or subject.notion != "pure":
         return {}
-    where = disagreement(subject.algorithm)
+    where = disagreement(subject.algorithm, DRAWS)
     if where:
         raise CheckFailed(
             f"{subject.name} declares exchangeability, but four times the counts at a quarter of epsilon do not give "

@@ -114,8 +114,8 @@ def _workload(domain: Domain) -> Workload:
     return Prefix(domain) if domain.ndim == 1 else RandomRange(domain, queries=60, seed=1)
 
 
-def remaining_error(algorithm: Algorithm) -> tuple[float, str]:
-    """The largest error of an answer at epsilon 10^9, and where it was."""
+def remaining_error(algorithm: Algorithm, enough: float = np.inf) -> tuple[float, str]:
+    """The largest error of an answer at epsilon 10^9, or the first above ``enough``, and where it was."""
     worst, where = -1.0, ""
     for domain in _domains(algorithm):
         for workload in (_workload(domain), Identity(domain)):
@@ -124,6 +124,8 @@ def remaining_error(algorithm: Algorithm) -> tuple[float, str]:
                 error = float(np.abs(workload.answer(estimate) - workload.answer(x)).max())
                 if error > worst:
                     worst, where = error, f"{workload.name} on {domain}, {name}"
+                if worst > enough:
+                    return worst, where
     return worst, where
 
 
@@ -139,16 +141,18 @@ def _exchangeable(algorithm: Algorithm) -> tuple[str, float, str]:
     return ("no" if p_value < LEVEL / len(cases) else "in distribution"), p_value, where
 
 
-def disagreement(algorithm: Algorithm) -> str:
+def disagreement(algorithm: Algorithm, trials: int = 40) -> str:
     """Where the same draws at four times the counts and a quarter of epsilon give something else; empty: nowhere."""
     cases = ((domain, name, x) for domain in _domains(algorithm) for name, x in shapes(domain))
-    return next((f"{name} on {domain}" for domain, name, x in cases if not _draws_agree(algorithm, domain, x)), "")
+    return next(
+        (f"{name} on {domain}" for domain, name, x in cases if not _draws_agree(algorithm, domain, x, trials)), ""
+    )
 
 
-def _draws_agree(algorithm: Algorithm, domain: Domain, x: Counts) -> bool:
+def _draws_agree(algorithm: Algorithm, domain: Domain, x: Counts, trials: int) -> bool:
     workload = _workload(domain)
-    small = algorithm.outcome(x, workload, Fraction(2, 5), trials=40, seed=0).estimate
-    large = algorithm.outcome(4 * x, workload, Fraction(1, 10), trials=40, seed=0).estimate
+    small = algorithm.outcome(x, workload, Fraction(2, 5), trials, seed=0).estimate
+    large = algorithm.outcome(4 * x, workload, Fraction(1, 10), trials, seed=0).estimate
     return bool(np.allclose(large, 4 * small, rtol=1e-9, atol=1e-9))
 
 

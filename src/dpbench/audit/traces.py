@@ -89,7 +89,7 @@ def traced(run: Callable[[], Outcome]) -> Trace:
         **found,
         warned=tuple(f"{each.category.__name__}: {each.message}" for each in warned),
         printed=printed.getvalue(),
-        opened=tuple(opened),
+        opened=tuple(sorted(set(opened))),
         environment=tuple(sorted(changed.items())),
     )
 

@@ -27,8 +27,8 @@ from dpbench.privacy.transcript import CallLoss, Draw, Question, Seeds
 
 SECONDS = 20.0
 """That a fresh process may take for a batch."""
-CELLS = 16
-"""Cells of a larger domain that each claim is tried on."""
+CLAIM_SECONDS = 0.06
+"""Time of the processor in which a claim is tried on as many cells as possible."""
 
 
 @dataclass(frozen=True)
@@ -297,5 +297,5 @@ def _claims(runner: Runner, case: Case, step: int) -> Finding | None:
     )
     if trace.raised:
         return None
-    words = refuted_claim(channel.questions(), np.random.default_rng(case.seed), CELLS)
+    words = refuted_claim(channel.questions(), np.random.default_rng(case.seed), CLAIM_SECONDS)
     return Finding(step, words, "claims") if words else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ LIMITS = (7, 8, 15, 16, 24, 31, 32, 40, 48)
 """Powers of two at which a type of integers, or of floats, comes to its end."""
 EXAMPLES = 3
 """Questions of the same kind and reason, but for a number at its end, that are examined: rounds ask alike."""
-MOST_CELLS = 64
-"""Up to so many cells each of them gains a record; of more, so many."""
+SECONDS = 0.3
+"""Time of the processor for each question."""
 
 
 def spent_share(question: Question, other: Any) -> float:
@@ -83,29 +84,34 @@ def distinct(questions: Iterable[Question]) -> list[Question]:
     return [each for several in kept.values() for each in several]
 
 
-def refuted_claim(questions: Iterable[Question], rng: np.random.Generator, most_cells: int = MOST_CELLS) -> str:
-    """The first claim that some record, on some counts of the question's own domain, does not keep; else empty."""
+def refuted_claim(questions: Iterable[Question], rng: np.random.Generator, seconds: float = SECONDS) -> str:
+    """The first claim that some record, on some counts of the question's own domain, does not keep; else empty.
+
+    Each question takes ``seconds`` of the processor at most, which on small domains is enough for every cell.
+    """
     for asked in distinct(questions):
-        for x, cells in _trials(asked.domain.size, rng, most_cells):
+        for x, cells in _trials(asked.domain.size, rng):
+            deadline = process_time() + seconds / 3
             for cell in cells:
                 words = overdrawn(*neighbours_of(asked, x, cell))
                 if words:
                     return words
+                if process_time() > deadline:
+                    break
     return ""
 
 
-def _trials(n: int, rng: np.random.Generator, most: int) -> Iterator[tuple[Counts, list[int]]]:
-    """Counts, and the cells that gain a record.
+def _trials(n: int, rng: np.random.Generator) -> Iterator[tuple[Counts, list[int]]]:
+    """Counts, and the cells that gain a record in turn.
 
-    Nothing, which for a linear strategy is everything there is; scattered counts; and cells in which one record more
-    crosses the limit of a type, or a common threshold.
+    Nothing, which for a linear strategy is everything there is; cells in which one record more crosses the limit of a
+    type, or a common threshold; and scattered counts.
     """
-    some = list(range(n)) if n <= most else [0, n // 2, n - 1, *rng.choice(n, most - 3, replace=False).tolist()]
-    yield np.zeros(n, dtype=np.int64), some
-    few = some[: max(3, most // 4)]
-    yield rng.integers(0, 4, n) * rng.integers(0, 2, n) * 50, few
+    every = list(dict.fromkeys([0, n // 2, n - 1, *rng.permutation(n).tolist()]))
+    yield np.zeros(n, dtype=np.int64), every
     crossing = rng.integers(0, 3, n)
     edges = rng.permutation([*((1 << power) - 1 for power in LIMITS), *(10**power - 1 for power in range(1, 8))])
-    placed = rng.permutation(n)[: min(n, len(edges), most)]
+    placed = rng.permutation(n)[: len(edges)]
     crossing[placed] = edges[: len(placed)]
     yield crossing, placed.tolist()
+    yield rng.integers(0, 4, n) * rng.integers(0, 2, n) * 50, every
