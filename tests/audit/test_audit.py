@@ -69,7 +69,7 @@ def test_a_plain_laplace_mechanism_passes():
 @pytest.mark.parametrize("name", NOT_PRIVATE)
 def test_published_forms_are_flagged_by_measurement_with_their_marks_switched_off(name):
     """A divergence, a call over its charge or a refuted epsilon, and not what the form says of itself."""
-    subject = Subject(algorithms.get(name, variant="published"), ignore_marks=True, seconds=60.0)
+    subject = Subject(algorithms.get(name, variant="published"), ignore_marks=True)
     with pytest.raises(CheckFailed, match="not private"):
         check_replay(subject)
 

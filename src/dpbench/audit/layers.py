@@ -23,7 +23,7 @@ from dpbench.audit.declared import (
 from dpbench.audit.fresh import TooSlow, fresh
 from dpbench.audit.ledgers import check_ledger
 from dpbench.audit.own_mechanisms import check_own_mechanisms
-from dpbench.audit.replay_layer import check_replay
+from dpbench.audit.replay_layer import check_replay, prepare
 from dpbench.audit.report import LAYERS, AuditReport, Layer
 from dpbench.audit.sensitivity import check_sensitivity
 from dpbench.audit.subject import CASES, SMALL_DOMAINS, Subject, built, in_words, workload_for
@@ -87,6 +87,7 @@ def check_algorithm(
     """
     only = None if domain is None else Domain.of(domain)
     whole = Subject(built(algorithm), side_information, seed, domain=only, cases=cases)
+    prepare(whole)
     for check in IN_ORDER:
         for subject in _by_notion(whole, check):
             _figures(check, subject)
@@ -113,6 +114,7 @@ def audit(
         whole = built(algorithm)
         only = None if domain is None else Domain.of(domain)
         subject = Subject(whole, side_information, seed, ignore_marks, whole.notions[0], only, cases)
+        prepare(subject)
         _try(subject)
     except CheckFailed as failure:
         name = getattr(algorithm, "name", "") or getattr(algorithm, "__name__", type(algorithm).__name__)

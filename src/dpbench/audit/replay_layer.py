@@ -26,6 +26,9 @@ UNRECORDED_EVERY = 2
 """Batches, of which one is run without being recorded, and with claims recomputed."""
 
 
+_loaded: set[type] = set()
+
+
 @dataclass
 class Tried:
     """What was tried and not refuted."""
@@ -99,6 +102,9 @@ def check_replay(subject: Subject) -> Mapping[str, Any]:
 
 def prepare(subject: Subject) -> None:
     """Load the modules that runs need, so that each fresh process has them; the algorithm itself does not run here."""
+    if type(subject.algorithm) in _loaded:
+        return
+    _loaded.add(type(subject.algorithm))
     runner, cases = Runner(subject.algorithm, subject.side_information), Cases(subject.algorithm, subject.notions, 0)
 
     def some() -> None:
@@ -110,7 +116,7 @@ def prepare(subject: Subject) -> None:
 
 
 def _prepare_ours(subject: Subject, batch: Sequence[Case]) -> None:
-    """What one of our algorithms computes from the workload alone, once for all worlds; a stranger's code is not run."""
+    """What one of ours computes from the workload alone, once for all worlds; a stranger's code is not run here."""
     if type(subject.algorithm).__module__.startswith("dpbench."):
         for case in batch:
             with suppress(Exception):

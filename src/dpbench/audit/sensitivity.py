@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.audit.setting import RecordedSetting
-from dpbench.audit.subject import SMALL_DOMAINS, Subject, in_words, weighted_workload, workload_for
+from dpbench.audit.subject import Subject, in_words, weighted_workload, workload_for
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed, DPBenchError
 from dpbench.privacy import Recording
@@ -25,6 +25,8 @@ from dpbench.privacy.transcript import Question
 
 Counts = NDArray[np.int64]
 
+SMALL_DOMAINS = {1: ("4", "16"), 2: ("3x1", "2x4"), 3: ("2x2x2",)}
+"""Every cell is tried on these."""
 LARGER_DOMAINS = {1: ("40",), 2: ("12x9",), 3: ("4x3x5",)}
 CLIMB = 24
 """Steps of the search on a larger domain."""

@@ -31,7 +31,7 @@ LARGER = {
 FEW = 2
 CASES = 480
 """Cases of the randomised replay in the default audit."""
-CPU_SECONDS = 12.0
+CPU_SECONDS = 10.0
 """Time of the processor after which it begins no further batch, whatever the number of cases."""
 
 

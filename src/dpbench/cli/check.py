@@ -47,7 +47,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--side-information", choices=("estimated", "public"), help="where a declared scale comes from")
     add("--ignore-marks", action="store_true", help="judge a form that says it is not private by measurement alone")
     add("--domain", metavar="N|NxM", help="replay and recompute claims on this domain alone")
-    add("--cases", type=int, metavar="N", help="random cases of the replay (480, or as many as 12 s of CPU time allow)")
+    add("--cases", type=int, metavar="N", help="random cases of the replay (480, or as many as 10 s of CPU time allow)")
     add("--black-box", action="store_true", help="run it on two neighbours many times (seconds to minutes each)")
     add("--runs", type=int, metavar="N", help="runs a side for the black box (100000; plain functions 10000)")
     add("--seed", type=int, default=0, metavar="N", help="seed of the examination (0)")
