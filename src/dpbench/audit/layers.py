@@ -88,8 +88,9 @@ def check_algorithm(
     only = None if domain is None else Domain.of(domain)
     whole = Subject(built(algorithm), side_information, seed, domain=only, cases=cases)
     prepare(whole)
-    for check in IN_ORDER:
-        for subject in _by_notion(whole, check):
+    for notion in whole.notions:
+        subject = replace(whole, notion=notion, replayed=(notion,), cases=-(-cases // len(whole.notions)))
+        for check in IN_ORDER:
             _figures(check, subject)
 
 
@@ -113,7 +114,7 @@ def audit(
     try:
         whole = built(algorithm)
         only = None if domain is None else Domain.of(domain)
-        subject = Subject(whole, side_information, seed, ignore_marks, whole.notions[0], only, cases)
+        subject = Subject(whole, side_information, seed, ignore_marks, whole.notions[0], domain=only, cases=cases)
         prepare(subject)
         _try(subject)
     except CheckFailed as failure:

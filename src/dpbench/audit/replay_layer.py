@@ -76,11 +76,12 @@ class Tried:
 def check_replay(subject: Subject) -> Mapping[str, Any]:
     """Nothing that leaves a run depends on the counts but by its answers, and no answer costs more than it is paid."""
     runner = Runner(subject.algorithm, subject.side_information)
-    cases = Cases(subject.algorithm, subject.notions, subject.seed, subject.domain)
+    cases = Cases(subject.algorithm, subject.replayed or subject.notions, subject.seed, subject.domain)
     prepare(subject)
+    seconds = subject.seconds * len(cases.notions) / len(subject.notions)
     tried, begun, most = Tried(), processor_seconds(), np.inf
     for number in range(-(-subject.cases // BATCH)):
-        if number >= FEWEST and processor_seconds() - begun > subject.seconds:
+        if number >= FEWEST and processor_seconds() - begun > seconds:
             break
         batch = [case for case in cases.batch(number) if case.domain.size < most]
         if not batch:

@@ -47,6 +47,8 @@ class Subject:
     """Judge a form that says itself that it is not private by what is measured alone."""
     notion: str = "pure"
     """The notion of privacy that it is examined under."""
+    replayed: tuple[str, ...] = ()
+    """The notions that are replayed; all of them where none is given."""
     domain: Domain | None = None
     """Where given, the only domain that replays and claims are tried on."""
     cases: int = CASES
