@@ -201,7 +201,7 @@ def test_a_page_shows_the_newcomer_beside_the_others(compared, tmp_path, monkeyp
     assert told["names"]["algorithm"] == ["Hb", "Identity", "Same", "Uniform"]
     assert told["names"]["form"] == ["private"]
     (card,) = [each for each in told["cards"] if not each["catalogued"]]
-    assert (card["name"], card["audit"][:6]) == ("Same", "passed")
+    assert (card["name"], card["audit"][:11]) == ("Same", "not refuted")
     plain = json.loads(compared("--page", str(tmp_path / "page"), "--json")[1])
     assert plain["page"] == str(path)
     ratios = {rival["name"]: rival["ratio"] for rival in told["comparison"]["rivals"]}

@@ -44,7 +44,7 @@ function algorithmCard(name) {
     card.ledger.length ? element("p", {}, `Where the budget goes ${card.ledger_where}`) : null,
     card.ledger.length ? ledgerPicture(card.ledger) : null,
     card.ledger.length ? ledgerKey(card.ledger) : null,
-    card.audit ? element("p", { class: card.audit.startsWith("failed") ? "failed" : "source" }, `Audit of the private form ${card.audit}.`) : null,
+    card.audit ? element("p", { class: card.audit.startsWith("failed") ? "failed" : "source" }, `Audit of the private form: ${card.audit}.`) : null,
     element("details", {}, element("summary", {}, "More"),
       card.about ? element("p", {}, card.about) : null,
       element("p", {}, `Parameters: ${parameters || "none"}.`),
