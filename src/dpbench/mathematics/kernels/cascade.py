@@ -1,0 +1,661 @@
+"""The posterior of counts that are split down a graph of boxes, given noisy counts of nested squares.
+
+Likelihoods of a box's count are kept at the points of a grid, linear between them. All integrals over the share of the
+left half run over points that lie evenly between 0 and the parent's count, with half a step at both ends, so exchanging
+the halves exchanges the results. Going up and going down see the same points (``split_points``).
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+WIDE, NARROW = 1.5, 0.3
+"""Steps of the grid, in standard deviations, above which a split is integrated, and below which it is a point."""
+DEAD = -60.0
+"""Log-likelihood below which an even spread is given up."""
+DROPPED = 1e-5
+"""Share of a box's mass below which a point of its grid is left out."""
+NEGLIGIBLE = 1e-7
+"""Mass of a box below which it is spread evenly: times the largest scale it does not show."""
+UNDERFLOW = 1e-280
+"""Likelihoods that are all below this are replaced by those of least squares."""
+
+
+@njit("float64(float64[::1], float64, float64, int64, float64)", cache=True, inline="always")
+def at_value(beta, low, per, points, x):  # type: ignore[no-untyped-def]
+    """A likelihood between the points of its grid; 0 outside."""
+    place = (x - low) * per
+    if place < 0.0:
+        return beta[0] if place > -1e-9 else 0.0
+    i = int(place)
+    if i >= points - 1:
+        return beta[points - 1] if place < points - 1 + 1e-9 else 0.0
+    return beta[i] + (beta[i + 1] - beta[i]) * (place - i)
+
+
+@njit("void(float64[::1], float64, float64, int64, float64, float64)", cache=True, inline="always")
+def put(mass, low, per, points, x, amount):  # type: ignore[no-untyped-def]
+    """Share an amount between the two points around x, so that the mean stays."""
+    place = (x - low) * per
+    i = int(place) if place > 0.0 else 0
+    if i >= points - 1:
+        mass[points - 1] += amount
+    else:
+        f = max(place - i, 0.0)
+        mass[i] += amount * (1.0 - f)
+        mass[i + 1] += amount * f
+
+
+@njit("float64(float64, float64[::1], float64[::1], boolean)", cache=True, inline="always")
+def misfit(x, answer, rate, gaussian):  # type: ignore[no-untyped-def]
+    """Minus the log-likelihood of a count, given its one or two answers."""
+    total = 0.0
+    for a in range(answer.shape[0]):
+        away = abs(answer[a] - x) * rate[a]
+        total += 0.5 * away * away if gaussian else away
+    return total
+
+
+@njit(
+    "Tuple((int64, float64))(float64, float64[::1], int64, float64, float64, "
+    "float64[::1], float64, float64, int64, float64[::1], float64, float64, int64, "
+    "float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], float64[::1], float64[::1], "
+    "float64[::1], float64[::1], float64[::1])",
+    cache=True,
+    error_model="numpy",
+)
+def split_points(  # type: ignore[no-untyped-def]
+    x, weight, first, to_b, middle, left, low_l, per_l, points_l, right, low_r, per_r, points_r,
+    density, end, node, node_weight, spread, normal, at, mass, part
+):
+    """Where the left half's count may be if both have x, and the likelihood of each, prior weight included.
+
+    ``weight[first ...]`` are the prior weights: everything in one half (Z), each of the Betas, and binomial noise (B),
+    to which ``to_b`` is added. ``middle`` is the left half's part of the cells. Fills ``at`` and ``mass``, adds up by
+    term in ``part``; returns how many points there are and their total.
+    """
+    kinds = spread.shape[0]
+    for k in range(kinds + 2):
+        part[k] = 0.0
+    if x <= 0.0:
+        f = at_value(left, low_l, per_l, points_l, 0.0) * at_value(right, low_r, per_r, points_r, 0.0)
+        total = 0.0
+        for k in range(kinds + 2):
+            part[k] = weight[first + k] * f
+            total += part[k]
+        part[kinds + 1] += to_b * f
+        total += to_b * f
+        at[0] = 0.0
+        mass[0] = total
+        return 1, total
+    n = 0
+    # everything in one half
+    if low_l <= 0.0:
+        f = 0.5 * weight[first] * left[0] * at_value(right, low_r, per_r, points_r, x)
+        if f > 0.0:
+            at[n] = 0.0
+            mass[n] = f
+            part[0] += f
+            n += 1
+    if low_r <= 0.0:
+        f = 0.5 * weight[first] * right[0] * at_value(left, low_l, per_l, points_l, x)
+        if f > 0.0:
+            at[n] = x
+            mass[n] = f
+            part[0] += f
+            n += 1
+    many = math.ceil(x * max(per_l, per_r))
+    step = x / many
+    wide = 0
+    while wide < kinds and spread[wide] * many > WIDE:
+        wide += 1
+    w_b = weight[first + kinds + 1] + to_b
+    sd = math.sqrt(middle * (1.0 - middle) * x)
+    wide_b = sd > WIDE * step
+    # components that the grid resolves: even points, half a step at both ends
+    if wide > 0 or wide_b:
+        lower = max(low_l, x - low_r - (points_r - 1) / per_r)
+        upper = min(low_l + (points_l - 1) / per_l, x - low_r)
+        if wide == 0:
+            lower = max(lower, middle * x - 4.5 * sd)
+            upper = min(upper, middle * x + 4.5 * sd)
+        j0 = max(math.ceil(lower / step - 1e-9), 0)
+        j1 = min(math.floor(upper / step + 1e-9), many)
+        bins = density.shape[1]
+        per_bin = bins / many
+        place_l = (j0 * step - low_l) * per_l
+        place_r = (x - j0 * step - low_r) * per_r
+        move_l = step * per_l
+        move_r = step * per_r
+        thin = 1.0 / many
+        per_sd = normal.shape[0] / (5.0 * sd)
+        of_normal = step / sd * w_b
+        for j in range(j0, j1 + 1):
+            i = min(max(int(place_l), 0), points_l - 2)
+            f = left[i] + (left[i + 1] - left[i]) * (place_l - i)
+            i = min(max(int(place_r), 0), points_r - 2)
+            f *= right[i] + (right[i + 1] - right[i]) * (place_r - i)
+            place_l += move_l
+            place_r -= move_r
+            if f < 1e-12:
+                continue
+            edge = j == 0 or j == many
+            total = 0.0
+            if wide > 0:
+                if edge:
+                    for k in range(wide):
+                        m = weight[first + 1 + k] * end[k, min(many, end.shape[1] - 1)] * f
+                        part[1 + k] += m
+                        total += m
+                else:
+                    b = min(int(abs(2 * j - many) * per_bin), bins - 1)
+                    g = f * thin
+                    for k in range(wide):
+                        m = weight[first + 1 + k] * density[k, b] * g
+                        part[1 + k] += m
+                        total += m
+            if wide_b:
+                b = int(abs(j * step - middle * x) * per_sd)
+                if b < normal.shape[0]:
+                    m = of_normal * normal[b] * f
+                    if edge:
+                        m *= 0.5
+                    part[kinds + 1] += m
+                    total += m
+            at[n] = j * step
+            mass[n] = total
+            n += 1
+    # components about as narrow as a step: three points each; narrower ones: one point for all
+    centre = 0.0
+    f_centre = at_value(left, low_l, per_l, points_l, middle * x) * at_value(
+        right, low_r, per_r, points_r, (1.0 - middle) * x
+    )
+    for k in range(wide, kinds + 1):
+        if k == kinds:
+            if wide_b:
+                continue
+            sd_steps = sd / step
+            w = w_b
+            term = kinds + 1
+        else:
+            sd_steps = spread[k] * many
+            w = weight[first + 1 + k]
+            term = 1 + k
+        if w <= 0.0:
+            continue
+        if sd_steps < NARROW:
+            m = w * f_centre
+            part[term] += m
+            centre += m
+            continue
+        for q in range(3):
+            if k == kinds:
+                t = middle * x + (q - 1) * 1.7320508075688772 * sd
+                w_q = 2.0 / 3.0 if q == 1 else 1.0 / 6.0
+            else:
+                t = x * min(max(node[k, q] - 0.5 + middle, 0.0), 1.0)
+                w_q = node_weight[k, q]
+            f = w * w_q * at_value(left, low_l, per_l, points_l, t) * at_value(right, low_r, per_r, points_r, x - t)
+            if f > 0.0:
+                at[n] = t
+                mass[n] = f
+                part[term] += f
+                n += 1
+    if centre > 0.0:
+        at[n] = middle * x
+        mass[n] = centre
+        n += 1
+    total = 0.0
+    for k in range(kinds + 2):
+        total += part[k]
+    return n, total
+
+
+@njit(inline="always")
+def _grid(z, sd, top, most, reach):  # type: ignore[no-untyped-def]
+    """Lowest point, points per record, number of points: ``reach`` standard deviations around z, not below 0."""
+    sd = max(sd, 1e-9 * abs(z), 1e-12)
+    low = max(z - reach * sd, 0.0)
+    high = min(max(z + reach * sd, 4.0 * sd), top)
+    if low > high - 4.0 * sd:
+        low = max(high - 4.0 * sd, 0.0)
+    points = int(math.ceil((high - low) / (2.0 * reach * sd) * (most - 1))) + 1
+    points = min(max(points, 5), most)
+    return low, (points - 1) / max(high - low, 1e-12), points
+
+
+@njit(inline="always")
+def _halves(p, q, rows, wide, axis):  # type: ignore[no-untyped-def]
+    """The two boxes that box (p, q) is cut into along an axis."""
+    if axis == 0:
+        return 2 * p * wide + q, (2 * p + 1) * wide + q
+    return p * wide + 2 * q, p * wide + 2 * q + 1
+
+
+@njit(inline="always")
+def _level(p):  # type: ignore[no-untyped-def]
+    """How many cuts an index of a heap is below the first."""
+    level = 0
+    while (p >> (level + 1)) > 0:
+        level += 1
+    return level
+
+
+@njit(inline="always")
+def _kind(logs, p, q, rows, cols, columns):  # type: ignore[no-untyped-def]
+    """The class of a box: its extents, and which axes it can be cut along."""
+    cuttable = 0 if p < rows and q < cols else 1 if p < rows else 2
+    return ((logs[0] - _level(p)) * columns + logs[1] - _level(q)) * 3 + cuttable
+
+
+@njit(error_model="numpy")
+def _even(v, p, q, x0, step, g, cells, lc, tree, listed, gaussian, acc):  # type: ignore[no-untyped-def]
+    """Log-likelihoods, less lc, of a box whose cells are all alike; False where all are hopeless."""
+    first_child, log_grid = tree
+    start, stop, listed_answer, listed_rate, listed_cells = listed
+    rows, cols = 1 << log_grid[v, 0], 1 << log_grid[v, 1]
+    p_many = rows >> _level(p)
+    q_many = cols >> _level(q)
+    for i in range(g):
+        acc[i] = -lc
+    for row in range(p * p_many - rows, (p + 1) * p_many - rows):
+        first = first_child[v] + row * cols + q * q_many - cols
+        position = start[first]
+        last = stop[first + q_many - 1]
+        while position < last:
+            until = min(position + 32, last)
+            for t in range(position, until):
+                w = listed_rate[t]
+                y = listed_answer[t] * w
+                w *= listed_cells[t] / cells
+                if gaussian:
+                    for i in range(g):
+                        d = y - (x0 + i * step) * w
+                        acc[i] -= 0.5 * d * d
+                else:
+                    for i in range(g):
+                        acc[i] -= abs(y - (x0 + i * step) * w)
+            position = until
+            best = acc[0]
+            for i in range(1, g):
+                best = max(best, acc[i])
+            if best < DEAD:
+                return False
+    return True
+
+
+@njit(error_model="numpy")
+def _up(v, base, tree, logs, cells, answers, moments, listed, prior, tables, squares, boxes, settings):  # type: ignore[no-untyped-def]
+    """Likelihoods of all boxes of a square, from those of the squares inside up to the square itself."""
+    first_child, log_grid = tree
+    answer, rate, gaussian = answers
+    below_mean, below_variance, mean, variance = moments
+    weight, columns = prior
+    density, end, node, node_weight, spread, normal = tables
+    square_low, square_per, square_points, square_beta, square_logc, square_cap = squares
+    low, per, points, beta, even, logc, box_cells, box_mean, box_variance, cap, at, mass, part, acc = boxes
+    most, reach = settings
+    rows, cols = 1 << log_grid[v, 0], 1 << log_grid[v, 1]
+    wide = 2 * cols
+    kinds = spread.shape[0]
+    factor = 1.0 if gaussian else 2.0
+    # 1. the squares inside
+    for p in range(rows, 2 * rows):
+        for q in range(cols, 2 * cols):
+            c = first_child[v] + (p - rows) * cols + (q - cols)
+            u = base + p * wide + q
+            box_cells[u] = cells[c]
+            box_mean[u] = below_mean[c]
+            box_variance[u] = below_variance[c]
+            cap[u] = square_cap[c]
+            logc[u] = 0.0
+            if cells[c] <= 0.0:
+                continue
+            low[u], per[u], points[u] = square_low[c], square_per[c], square_points[c]
+            if first_child[c] >= 0:
+                logc[u] = square_logc[c]
+                for i in range(points[u]):
+                    beta[u, i] = square_beta[c, i]
+            else:
+                least = np.inf
+                for i in range(points[u]):
+                    acc[i] = misfit(low[u] + i / per[u], answer[c], rate[c], gaussian)
+                    least = min(least, acc[i])
+                for i in range(points[u]):
+                    beta[u, i] = math.exp(least - acc[i])
+                logc[u] = -least
+    # 2. sums over the squares in each box
+    for p in range(2 * rows - 1, 0, -1):
+        for q in range(2 * cols - 1, 0, -1):
+            if p >= rows and q >= cols:
+                continue
+            u = base + p * wide + q
+            l, r = _halves(p, q, rows, wide, 0 if p < rows else 1)
+            box_cells[u] = box_cells[base + l] + box_cells[base + r]
+            box_mean[u] = box_mean[base + l] + box_mean[base + r]
+            box_variance[u] = box_variance[base + l] + box_variance[base + r]
+            cap[u] = 2.0 * min(cap[base + l], cap[base + r])
+    whole = base + wide + 1
+    square_cap[v] = cap[whole]
+    top = square_low[v] + (square_points[v] - 1) / square_per[v]
+    # 3. boxes, the smallest first
+    for p in range(2 * rows - 1, 0, -1):
+        for q in range(2 * cols - 1, 0, -1):
+            u = base + p * wide + q
+            if (p >= rows and q >= cols) or box_cells[u] <= 0.0:
+                continue
+            share = box_variance[u] / box_variance[whole]
+            z = box_mean[u] + share * (mean[v] - box_mean[whole])
+            sd = math.sqrt(factor * max(box_variance[u] * (1.0 - share) + share * share * variance[v], 0.0))
+            if u == whole:
+                low[u], per[u], points[u] = square_low[v], square_per[v], square_points[v]
+            else:
+                low[u], per[u], points[u] = _grid(z, sd, top, most, reach)
+            g = points[u]
+            step = 1.0 / per[u]
+            kind = _kind(logs[v], p, q, rows, cols, columns)
+            cuts = (1 if p < rows else 0) + (1 if q < cols else 0)
+            lc = -np.inf
+            for axis in range(2):
+                if (p if axis == 0 else q) < (rows if axis == 0 else cols):
+                    l, r = _halves(p, q, rows, wide, axis)
+                    lc = max(lc, logc[base + l] + logc[base + r])
+            alive = low[u] <= cap[u] and _even(
+                v, p, q, low[u], step, g, box_cells[u], lc, tree, listed, gaussian, acc
+            )
+            for i in range(g):
+                x = low[u] + i * step
+                even[u, i] = math.exp(min(acc[i], 80.0)) if alive and acc[i] > DEAD and x <= cap[u] else 0.0
+                beta[u, i] = weight[kind, 0] * even[u, i]
+            for axis in range(2):
+                if (p if axis == 0 else q) >= (rows if axis == 0 else cols):
+                    continue
+                l, r = _halves(p, q, rows, wide, axis)
+                l += base
+                r += base
+                relative = logc[l] + logc[r] - lc
+                if relative < -40.0:
+                    continue
+                relative = math.exp(relative)
+                first = 1 + axis * (kinds + 2)
+                middle = box_cells[l] / box_cells[u]
+                for i in range(g):
+                    x = low[u] + i * step
+                    to_b = weight[kind, 0] / cuts if x > cap[u] else 0.0
+                    if 0.0 < middle < 1.0:
+                        _, total = split_points(
+                            x, weight[kind], first, to_b, middle,
+                            beta[l], low[l], per[l], points[l], beta[r], low[r], per[r], points[r],
+                            density, end, node, node_weight, spread, normal, at[0], mass[0], part[0],
+                        )
+                    else:
+                        o = l if middle >= 1.0 else r
+                        total = to_b
+                        for k in range(kinds + 2):
+                            total += weight[kind, first + k]
+                        total *= at_value(beta[o], low[o], per[o], points[o], x)
+                    beta[u, i] += relative * total
+            if u == whole:
+                least = np.inf
+                for i in range(g):
+                    acc[i] = misfit(low[u] + i * step, answer[v], rate[v], gaussian)
+                    least = min(least, acc[i])
+                for i in range(g):
+                    beta[u, i] *= math.exp(least - acc[i])
+                lc -= least
+            best = 0.0
+            for i in range(g):
+                best = max(best, beta[u, i])
+            if not best > UNDERFLOW:
+                best = 1.0
+                for i in range(g):
+                    d = (low[u] + i * step - min(max(z, low[u]), low[u] + (g - 1) * step)) / max(sd, 1e-12)
+                    beta[u, i] = math.exp(-0.5 * min(d * d, 1400.0))
+            for i in range(g):
+                beta[u, i] /= best
+            logc[u] = lc + math.log(best)
+    square_logc[v] = logc[whole]
+    for i in range(points[whole]):
+        square_beta[v, i] = beta[whole, i]
+
+
+@njit(inline="always")
+def _alone(u, rows, cols, wide, first_child, v):  # type: ignore[no-untyped-def]
+    """Whether a box is a square without squares inside."""
+    p = u // wide
+    q = u - p * wide
+    if p < rows or q < cols:
+        return False
+    return first_child[first_child[v] + (p - rows) * cols + (q - cols)] < 0
+
+
+@njit(error_model="numpy")
+def _down(v, base, tree, logs, cells, moments, prior, tables, square_mass, square_even, estimate, boxes, taken):  # type: ignore[no-untyped-def]
+    """Share the posterior mass of a square among its boxes and the squares inside; what terms take goes to ``taken``."""
+    first_child, log_grid = tree
+    below_mean, below_variance, mean, variance = moments
+    weight, columns = prior
+    density, end, node, node_weight, spread, normal = tables
+    low, per, points, beta, even, logc, box_cells, box_mean, box_variance, cap, at, mass, part, acc = boxes
+    rows, cols = 1 << log_grid[v, 0], 1 << log_grid[v, 1]
+    wide = 2 * cols
+    kinds = spread.shape[0]
+    active = np.zeros((2 * rows * wide, beta.shape[1]))
+    spread_evenly = np.zeros(2 * rows * wide)
+    alone = np.zeros(2 * rows * wide)  # of squares without squares inside the mean is enough
+    many = np.zeros(2, dtype=np.int64)
+    total = np.zeros(2)
+    for i in range(points[base + wide + 1]):
+        active[wide + 1, i] = square_mass[v, i]
+    spread_evenly[wide + 1] = square_even[v]
+    for p in range(1, 2 * rows):
+        for q in range(1, 2 * cols):
+            u = p * wide + q
+            b = base + u
+            if box_cells[b] <= 0.0:
+                continue
+            step = 1.0 / per[b]
+            if p >= rows and q >= cols:
+                c = first_child[v] + (p - rows) * cols + (q - cols)
+                if first_child[c] >= 0:
+                    square_even[c] = spread_evenly[u]
+                    for i in range(points[b]):
+                        square_mass[c, i] = active[u, i]
+                else:
+                    estimate[c] = spread_evenly[u] + alone[u]
+                continue
+            here = 0.0
+            for i in range(points[b]):
+                here += active[u, i]
+            kind = _kind(logs[v], p, q, rows, cols, columns)
+            cuts = (1 if p < rows else 0) + (1 if q < cols else 0)
+            lc = -np.inf
+            for axis in range(2):
+                if (p if axis == 0 else q) < (rows if axis == 0 else cols):
+                    l, r = _halves(p, q, rows, wide, axis)
+                    lc = max(lc, logc[base + l] + logc[base + r])
+            for i in range(points[b]):
+                amount = active[u, i]
+                if amount <= 0.0:
+                    continue
+                x = low[b] + i * step
+                if here < NEGLIGIBLE or amount < DROPPED * here:
+                    spread_evenly[u] += amount * x
+                    continue
+                to_b = weight[kind, 0] / cuts if x > cap[b] else 0.0
+                flat = weight[kind, 0] * even[b, i]
+                everything = flat
+                for axis in range(2):
+                    total[axis] = 0.0
+                    if (p if axis == 0 else q) >= (rows if axis == 0 else cols):
+                        continue
+                    l, r = _halves(p, q, rows, wide, axis)
+                    l += base
+                    r += base
+                    relative = logc[l] + logc[r] - lc
+                    if relative < -40.0:
+                        continue
+                    first = 1 + axis * (kinds + 2)
+                    middle = box_cells[l] / box_cells[b]
+                    if 0.0 < middle < 1.0:
+                        many[axis], total[axis] = split_points(
+                            x, weight[kind], first, to_b, middle,
+                            beta[l], low[l], per[l], points[l], beta[r], low[r], per[r], points[r],
+                            density, end, node, node_weight, spread, normal, at[axis], mass[axis], part[axis],
+                        )
+                    else:
+                        o = l if middle >= 1.0 else r
+                        all_terms = to_b
+                        for k in range(kinds + 2):
+                            all_terms += weight[kind, first + k]
+                        many[axis] = 1
+                        at[axis, 0] = x if middle >= 1.0 else 0.0
+                        mass[axis, 0] = all_terms * at_value(beta[o], low[o], per[o], points[o], x)
+                        total[axis] = mass[axis, 0]
+                        for k in range(kinds + 2):
+                            part[axis, k] = 0.0
+                    total[axis] *= math.exp(relative)
+                    everything += total[axis]
+                if not everything > UNDERFLOW:  # as least squares would share it
+                    axis = 0 if p < rows else 1
+                    l, r = _halves(p, q, rows, wide, axis)
+                    share = box_variance[base + l] / box_variance[b]
+                    t = min(max(box_mean[base + l] + share * (x - box_mean[b]), 0.0), x)
+                    many[axis] = 1
+                    at[axis, 0] = t
+                    mass[axis, 0] = 1.0
+                    for k in range(kinds + 2):
+                        part[axis, k] = 0.0
+                    total[axis] = everything = 1.0
+                    total[1 - axis] = 0.0
+                    flat = 0.0
+                per_likelihood = amount / everything
+                spread_evenly[u] += per_likelihood * flat * x
+                taken[kind, 0] += per_likelihood * flat
+                for axis in range(2):
+                    if total[axis] <= 0.0:
+                        continue
+                    l, r = _halves(p, q, rows, wide, axis)
+                    bl = base + l
+                    br = base + r
+                    first = 1 + axis * (kinds + 2)
+                    left_alone = _alone(l, rows, cols, wide, first_child, v)
+                    right_alone = _alone(r, rows, cols, wide, first_child, v)
+                    added = 0.0
+                    for n in range(many[axis]):
+                        added += mass[axis, n]
+                    z = per_likelihood * total[axis] / added
+                    for k in range(kinds + 2):
+                        taken[kind, first + k] += z * part[axis, k]
+                    if to_b > 0.0:
+                        moved = z * part[axis, kinds + 1] * to_b / (to_b + weight[kind, first + kinds + 1])
+                        taken[kind, first + kinds + 1] -= moved
+                        taken[kind, 0] += moved
+                    for n in range(many[axis]):
+                        m = z * mass[axis, n]
+                        t = at[axis, n]
+                        if left_alone:
+                            alone[l] += m * t
+                        elif box_cells[bl] > 0.0:
+                            put(active[l], low[bl], per[bl], points[bl], t, m)
+                        if right_alone:
+                            alone[r] += m * (x - t)
+                        elif box_cells[br] > 0.0:
+                            put(active[r], low[br], per[br], points[br], x - t, m)
+            if spread_evenly[u] > 0.0:
+                l, r = _halves(p, q, rows, wide, 0 if p < rows else 1)
+                middle = box_cells[base + l] / box_cells[b]
+                spread_evenly[l] += spread_evenly[u] * middle
+                spread_evenly[r] += spread_evenly[u] * (1.0 - middle)
+
+
+@njit(
+    "float64(int64[::1], int64[:,::1], int64[:,::1], float64[::1], float64[:,::1], float64[:,::1], boolean, "
+    "float64[::1], float64[::1], float64[::1], float64[::1], "
+    "int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], "
+    "float64[:,::1], int64, float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], float64[::1], "
+    "float64[::1], float64, int64[::1], boolean, "
+    "float64[::1], float64[::1], int64[::1], float64[:,::1], float64[:,::1], float64[::1], float64[:,::1], "
+    "float64[::1], float64[:,::1])",
+    cache=True,
+    error_model="numpy",
+)
+def posterior(  # type: ignore[no-untyped-def]
+    first_child, log_grid, logs, cells, answer, rate, gaussian,
+    below_mean, below_variance, mean, variance,
+    start, stop, listed_answer, listed_rate, listed_cells,
+    weight, columns, density, end, node, node_weight, spread, normal, reach, base, kept,
+    low, per, points, beta, even, logc, of_boxes, estimate, taken,
+):
+    """One pass up and one down the squares; returns the log-evidence.
+
+    The workspace from ``low`` to ``of_boxes`` has an entry per box, those of square v from ``base[v]`` on; where it is
+    not ``kept`` all squares share one place, and the boxes of a square are worked out again on the way down. Fills
+    ``estimate``, the posterior mean of every square without squares inside, and ``taken``, the mass of every term.
+    """
+    n = first_child.shape[0]
+    most = beta.shape[1]
+    factor = 1.0 if gaussian else 2.0
+    square_low = np.zeros(n)
+    square_per = np.ones(n)
+    square_points = np.zeros(n, dtype=np.int64)
+    square_logc = np.zeros(n)
+    square_cap = np.full(n, np.inf)
+    inner = np.zeros(n, dtype=np.int64)
+    inners = 0
+    top = np.full(n, np.inf)
+    for v in range(n):
+        if cells[v] <= 0.0:
+            continue
+        square_low[v], square_per[v], square_points[v] = _grid(
+            mean[v], math.sqrt(factor * variance[v]), top[v], most, reach
+        )
+        if first_child[v] >= 0:
+            inner[v] = inners
+            inners += 1
+            for c in range(first_child[v], first_child[v] + (1 << (log_grid[v, 0] + log_grid[v, 1]))):
+                top[c] = square_low[v] + (square_points[v] - 1) / square_per[v]
+        else:
+            precision = 0.0
+            for a in range(rate.shape[1]):
+                precision += rate[v, a] * rate[v, a]
+            square_cap[v] = 0.25 * factor / precision
+    square_beta = np.zeros((n, most))
+    square_mass = np.zeros((n, most))
+    square_even = np.zeros(n)
+    room = 2 * most + 40
+    kinds = spread.shape[0]
+    boxes = (
+        low, per, points, beta, even, logc, of_boxes[0], of_boxes[1], of_boxes[2], of_boxes[3],
+        np.empty((2, room)), np.empty((2, room)), np.empty((2, kinds + 2)), np.empty(most),
+    )
+    tree = (first_child, log_grid)
+    answers = (answer, rate, gaussian)
+    moments = (below_mean, below_variance, mean, variance)
+    listed = (start, stop, listed_answer, listed_rate, listed_cells)
+    prior = (weight, columns)
+    tables = (density, end, node, node_weight, spread, normal)
+    squares = (square_low, square_per, square_points, square_beta, square_logc, square_cap)
+    settings = (most, reach)
+    for v in range(n - 1, -1, -1):
+        if first_child[v] >= 0 and cells[v] > 0.0:
+            _up(v, base[v], tree, logs, cells, answers, moments, listed, prior, tables, squares, boxes, settings)
+    # the root's prior is flat, so its posterior is its likelihood; an end of the grid has half a step
+    total = 0.0
+    g = square_points[0]
+    if first_child[0] < 0:
+        return 0.0
+    for i in range(g):
+        square_mass[0, i] = square_beta[0, i] * (0.5 if i == 0 or i == g - 1 else 1.0)
+        total += square_mass[0, i]
+    for i in range(g):
+        square_mass[0, i] /= total
+    for v in range(n):
+        if first_child[v] >= 0 and cells[v] > 0.0:
+            if not kept:
+                _up(v, base[v], tree, logs, cells, answers, moments, listed, prior, tables, squares, boxes, settings)
+            _down(v, base[v], tree, logs, cells, moments, prior, tables, square_mass, square_even, estimate, boxes, taken)
+    return square_logc[0] + math.log(total / square_per[0])
