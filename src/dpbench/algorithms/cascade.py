@@ -98,9 +98,7 @@ class Cascade(Algorithm):
             level_shares(workload, block_sides(workload.domain), 1.0)
 
     @staticmethod
-    def _measure_levels(
-        data: PrivateData, squares: Squares, workload: Workload, signal: float, rest: Fraction
-    ) -> None:
+    def _measure_levels(data: PrivateData, squares: Squares, workload: Workload, signal: float, rest: Fraction) -> None:
         """Every level of blocks, all over the domain."""
         sides = block_sides(data.domain)
         inside = np.zeros(1, dtype=np.int64)
@@ -163,9 +161,7 @@ def _ask(
     squares.put(which, answers, _scale(data, squares, spend))
 
 
-def _ask_each(
-    data: PrivateData, squares: Squares, full: Ints, others: Ints, level: int, cells: Ints
-) -> None:
+def _ask_each(data: PrivateData, squares: Squares, full: Ints, others: Ints, level: int, cells: Ints) -> None:
     """Cut some squares of a region and measure what is inside, and the others again, all in one call."""
     inside = squares.cut(full, level) if len(full) else full
     labels = np.full(data.domain.size, -1)
@@ -179,9 +175,7 @@ def _ask_each(
     squares.put(which, answers, _scale(data, squares, spend))
 
 
-def _measure_down(
-    data: PrivateData, squares: Squares, dense: Ints, level: int, share: float, cells: Ints
-) -> None:
+def _measure_down(data: PrivateData, squares: Squares, dense: Ints, level: int, share: float, cells: Ints) -> None:
     """Dense squares: squares of 8 x 8 where they are smaller, and all cells."""
     if level > COARSE - 1:
         dense = squares.cut(dense, COARSE - 1)

@@ -72,6 +72,8 @@ class Squares:
         self.first_child = np.full(1, -1, dtype=np.int64)
         self.answer = np.zeros((1, 2))
         self.rate = np.zeros((1, 2))
+        self.cells = self._cells_from(self.corner, self.logs)
+        """``(squares,)``: cells of the domain in each; 0 in padding."""
 
     @property
     def count(self) -> int:
@@ -95,6 +97,7 @@ class Squares:
         inside = np.stack([row << child[0], column << child[1]], axis=1)
         corner = (self.corner[squares][:, None, :] + inside).reshape(-1, 2)
         new = self.count + np.arange(len(corner))
+        self.cells = np.concatenate([self.cells, self._cells_from(corner, child)])
         self.first_child[squares] = new[:: rows * columns]
         self.log_grid[squares] = grid
         self.corner = np.concatenate([self.corner, corner])
@@ -110,12 +113,6 @@ class Squares:
         second = (self.rate[squares, 0] > 0).astype(np.int64)
         self.answer[squares, second] = answers
         self.rate[squares, second] = 1.0 / scale
-
-    @property
-    def cells(self) -> Ints:
-        """``(squares,)``: cells of the domain in each; 0 in padding."""
-        end = np.minimum(self.corner + (1 << self.logs), self.sides)
-        return np.asarray(np.maximum(end - self.corner, 0).prod(axis=1))
 
     def labels(self, squares: Ints) -> Ints:
         """``(cells,)``: which of some disjoint squares of one size each cell of the domain is in; -1: none."""
@@ -148,6 +145,10 @@ class Squares:
             flat[labels >= 0] = each[mine][labels[labels >= 0]]
         return rows.reshape(self.domain.shape)
 
+    def _cells_from(self, corner: Ints, logs: Ints) -> Ints:
+        end = np.minimum(corner + (1 << logs), self.sides)
+        return np.asarray(np.maximum(end - corner, 0).prod(axis=1))
+
     @property
     def _children(self) -> Ints:
         return np.where(self.first_child >= 0, 1 << self.log_grid.sum(axis=1), 0)
@@ -162,6 +163,8 @@ class Posterior:
     """``(kinds, terms)``: by kind of box U, then Z, the Betas and B along the first axis, then along the second."""
     totals: Floats
     """``(squares,)``: posterior means of squares without squares inside; 0 elsewhere."""
+    total: float
+    """Posterior mean of the number of records."""
     evidence: float
     """The logarithm of the answers' density, up to a constant."""
     taken: Floats
@@ -221,8 +224,11 @@ def first_weights(squares: Squares) -> Floats:
 
 def given(squares: Squares, weights: Floats, points: int, reach: float) -> Posterior:
     """The posterior under given weights."""
-    from dpbench.mathematics.kernels import cascade, squares as squares_kernels
+    from dpbench.mathematics.kernels import cascade
+    from dpbench.mathematics.kernels import squares as squares_kernels
 
+    if squares.first_child[0] < 0:
+        raise InvalidInput("the whole domain is the only square; cut it before asking for its posterior")
     cells = squares.cells.astype(np.float64)
     inner = squares.first_child >= 0
     boxes = np.where(inner, 4 * squares._children, 0)
@@ -230,9 +236,7 @@ def given(squares: Squares, weights: Floats, points: int, reach: float) -> Poste
     base = np.cumsum(boxes) - boxes if kept else np.zeros_like(boxes)
     size = max(int(boxes.sum() if kept else boxes.max()), 1)
     moments = squares.moments()
-    listed = squares_kernels.list_answers(
-        squares.first_child, squares._children, cells, squares.answer, squares.rate
-    )
+    listed = squares_kernels.list_answers(squares.first_child, squares._children, cells, squares.answer, squares.rate)
     likelihoods = Likelihoods(
         base,
         np.zeros(size),
@@ -244,9 +248,7 @@ def given(squares: Squares, weights: Floats, points: int, reach: float) -> Poste
         np.zeros((4, size)),
     )
     totals, taken = np.zeros(squares.count), np.zeros(weights.shape)
-    if not inner[0]:
-        raise InvalidInput("the whole domain is the only square; cut it before asking for its posterior")
-    evidence = cascade.posterior(
+    evidence, total = cascade.posterior(
         squares.first_child,
         squares.log_grid,
         squares.logs,
@@ -272,7 +274,7 @@ def given(squares: Squares, weights: Floats, points: int, reach: float) -> Poste
         totals,
         taken,
     )
-    return Posterior(squares, weights, totals, evidence, taken, likelihoods if kept else None)
+    return Posterior(squares, weights, totals, total, evidence, taken, likelihoods if kept else None)
 
 
 @lru_cache(maxsize=1)

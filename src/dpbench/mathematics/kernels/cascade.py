@@ -17,9 +17,10 @@ WIDE, NARROW = 1.5, 0.3
 DEAD = -60.0
 """Log-likelihood below which an even spread is given up."""
 DROPPED = 1e-5
-"""Share of a box's mass below which a point of its grid is left out."""
-NEGLIGIBLE = 1e-7
-"""Mass of a box below which it is spread evenly: times the largest scale it does not show."""
+"""Share of a box's mass below which a point of its grid is split as least squares splits it."""
+RARE, NEGLIGIBLE = 1e-6, 1e-13
+"""Mass of a box below which all its points are, and below which it is spread evenly."""
+TINY = 1e-300
 UNDERFLOW = 1e-280
 """Likelihoods that are all below this are replaced by those of least squares."""
 
@@ -68,8 +69,28 @@ def misfit(x, answer, rate, gaussian):  # type: ignore[no-untyped-def]
     error_model="numpy",
 )
 def split_points(  # type: ignore[no-untyped-def]
-    x, weight, first, to_b, middle, left, low_l, per_l, points_l, right, low_r, per_r, points_r,
-    density, end, node, node_weight, spread, normal, at, mass, part
+    x,
+    weight,
+    first,
+    to_b,
+    middle,
+    left,
+    low_l,
+    per_l,
+    points_l,
+    right,
+    low_r,
+    per_r,
+    points_r,
+    density,
+    end,
+    node,
+    node_weight,
+    spread,
+    normal,
+    at,
+    mass,
+    part,
 ):
     """Where the left half's count may be if both have x, and the likelihood of each, prior weight included.
 
@@ -107,7 +128,7 @@ def split_points(  # type: ignore[no-untyped-def]
             mass[n] = f
             part[0] += f
             n += 1
-    many = math.ceil(x * max(per_l, per_r))
+    many = max(math.ceil(x * max(per_l, per_r) - 1e-9), 1)
     step = x / many
     wide = 0
     while wide < kinds and spread[wide] * many > WIDE:
@@ -142,7 +163,7 @@ def split_points(  # type: ignore[no-untyped-def]
             place_r -= move_r
             if f < 1e-12:
                 continue
-            edge = j == 0 or j == many
+            edge = j in (0, many)
             total = 0.0
             if wide > 0:
                 if edge:
@@ -222,13 +243,12 @@ def _grid(z, sd, top, most, reach):  # type: ignore[no-untyped-def]
     high = min(max(z + reach * sd, 4.0 * sd), top)
     if low > high - 4.0 * sd:
         low = max(high - 4.0 * sd, 0.0)
-    points = int(math.ceil((high - low) / (2.0 * reach * sd) * (most - 1))) + 1
-    points = min(max(points, 5), most)
+    points = min(max(math.ceil((high - low) / (2.0 * reach * sd) * (most - 1) - 1e-9) + 1, 5), most)
     return low, (points - 1) / max(high - low, 1e-12), points
 
 
 @njit(inline="always")
-def _halves(p, q, rows, wide, axis):  # type: ignore[no-untyped-def]
+def _halves(p, q, wide, axis):  # type: ignore[no-untyped-def]
     """The two boxes that box (p, q) is cut into along an axis."""
     if axis == 0:
         return 2 * p * wide + q, (2 * p + 1) * wide + q
@@ -333,11 +353,11 @@ def _up(v, base, tree, logs, cells, answers, moments, listed, prior, tables, squ
             if p >= rows and q >= cols:
                 continue
             u = base + p * wide + q
-            l, r = _halves(p, q, rows, wide, 0 if p < rows else 1)
-            box_cells[u] = box_cells[base + l] + box_cells[base + r]
-            box_mean[u] = box_mean[base + l] + box_mean[base + r]
-            box_variance[u] = box_variance[base + l] + box_variance[base + r]
-            cap[u] = 2.0 * min(cap[base + l], cap[base + r])
+            one, two = _halves(p, q, wide, 0 if p < rows else 1)
+            box_cells[u] = box_cells[base + one] + box_cells[base + two]
+            box_mean[u] = box_mean[base + one] + box_mean[base + two]
+            box_variance[u] = box_variance[base + one] + box_variance[base + two]
+            cap[u] = 2.0 * min(cap[base + one], cap[base + two])
     whole = base + wide + 1
     square_cap[v] = cap[whole]
     top = square_low[v] + (square_points[v] - 1) / square_per[v]
@@ -361,11 +381,9 @@ def _up(v, base, tree, logs, cells, answers, moments, listed, prior, tables, squ
             lc = -np.inf
             for axis in range(2):
                 if (p if axis == 0 else q) < (rows if axis == 0 else cols):
-                    l, r = _halves(p, q, rows, wide, axis)
-                    lc = max(lc, logc[base + l] + logc[base + r])
-            alive = low[u] <= cap[u] and _even(
-                v, p, q, low[u], step, g, box_cells[u], lc, tree, listed, gaussian, acc
-            )
+                    one, two = _halves(p, q, wide, axis)
+                    lc = max(lc, logc[base + one] + logc[base + two])
+            alive = low[u] <= cap[u] and _even(v, p, q, low[u], step, g, box_cells[u], lc, tree, listed, gaussian, acc)
             for i in range(g):
                 x = low[u] + i * step
                 even[u, i] = math.exp(min(acc[i], 80.0)) if alive and acc[i] > DEAD and x <= cap[u] else 0.0
@@ -373,26 +391,45 @@ def _up(v, base, tree, logs, cells, answers, moments, listed, prior, tables, squ
             for axis in range(2):
                 if (p if axis == 0 else q) >= (rows if axis == 0 else cols):
                     continue
-                l, r = _halves(p, q, rows, wide, axis)
-                l += base
-                r += base
-                relative = logc[l] + logc[r] - lc
+                one, two = _halves(p, q, wide, axis)
+                one += base
+                two += base
+                relative = logc[one] + logc[two] - lc
                 if relative < -40.0:
                     continue
                 relative = math.exp(relative)
                 first = 1 + axis * (kinds + 2)
-                middle = box_cells[l] / box_cells[u]
+                middle = box_cells[one] / box_cells[u]
                 for i in range(g):
                     x = low[u] + i * step
                     to_b = weight[kind, 0] / cuts if x > cap[u] else 0.0
                     if 0.0 < middle < 1.0:
                         _, total = split_points(
-                            x, weight[kind], first, to_b, middle,
-                            beta[l], low[l], per[l], points[l], beta[r], low[r], per[r], points[r],
-                            density, end, node, node_weight, spread, normal, at[0], mass[0], part[0],
+                            x,
+                            weight[kind],
+                            first,
+                            to_b,
+                            middle,
+                            beta[one],
+                            low[one],
+                            per[one],
+                            points[one],
+                            beta[two],
+                            low[two],
+                            per[two],
+                            points[two],
+                            density,
+                            end,
+                            node,
+                            node_weight,
+                            spread,
+                            normal,
+                            at[0],
+                            mass[0],
+                            part[0],
                         )
                     else:
-                        o = l if middle >= 1.0 else r
+                        o = one if middle >= 1.0 else two
                         total = to_b
                         for k in range(kinds + 2):
                             total += weight[kind, first + k]
@@ -433,13 +470,12 @@ def _alone(u, rows, cols, wide, first_child, v):  # type: ignore[no-untyped-def]
 
 
 @njit(error_model="numpy")
-def _down(v, base, tree, logs, cells, moments, prior, tables, square_mass, square_even, estimate, boxes, taken):  # type: ignore[no-untyped-def]
-    """Share the posterior mass of a square among its boxes and the squares inside; what terms take goes to ``taken``."""
+def _down(v, base, tree, logs, prior, tables, square_mass, square_even, estimate, boxes, taken):  # type: ignore[no-untyped-def]
+    """Share the posterior mass of a square among its boxes and the squares inside; ``taken`` is by term."""
     first_child, log_grid = tree
-    below_mean, below_variance, mean, variance = moments
     weight, columns = prior
     density, end, node, node_weight, spread, normal = tables
-    low, per, points, beta, even, logc, box_cells, box_mean, box_variance, cap, at, mass, part, acc = boxes
+    low, per, points, beta, even, logc, box_cells, box_mean, box_variance, cap, at, mass, part, _ = boxes
     rows, cols = 1 << log_grid[v, 0], 1 << log_grid[v, 1]
     wide = 2 * cols
     kinds = spread.shape[0]
@@ -475,75 +511,92 @@ def _down(v, base, tree, logs, cells, moments, prior, tables, square_mass, squar
             lc = -np.inf
             for axis in range(2):
                 if (p if axis == 0 else q) < (rows if axis == 0 else cols):
-                    l, r = _halves(p, q, rows, wide, axis)
-                    lc = max(lc, logc[base + l] + logc[base + r])
+                    one, two = _halves(p, q, wide, axis)
+                    lc = max(lc, logc[base + one] + logc[base + two])
             for i in range(points[b]):
                 amount = active[u, i]
                 if amount <= 0.0:
                     continue
                 x = low[b] + i * step
-                if here < NEGLIGIBLE or amount < DROPPED * here:
+                if here < NEGLIGIBLE:
                     spread_evenly[u] += amount * x
                     continue
                 to_b = weight[kind, 0] / cuts if x > cap[b] else 0.0
-                flat = weight[kind, 0] * even[b, i]
-                everything = flat
-                for axis in range(2):
-                    total[axis] = 0.0
-                    if (p if axis == 0 else q) >= (rows if axis == 0 else cols):
-                        continue
-                    l, r = _halves(p, q, rows, wide, axis)
-                    l += base
-                    r += base
-                    relative = logc[l] + logc[r] - lc
-                    if relative < -40.0:
-                        continue
-                    first = 1 + axis * (kinds + 2)
-                    middle = box_cells[l] / box_cells[b]
-                    if 0.0 < middle < 1.0:
-                        many[axis], total[axis] = split_points(
-                            x, weight[kind], first, to_b, middle,
-                            beta[l], low[l], per[l], points[l], beta[r], low[r], per[r], points[r],
-                            density, end, node, node_weight, spread, normal, at[axis], mass[axis], part[axis],
-                        )
-                    else:
-                        o = l if middle >= 1.0 else r
-                        all_terms = to_b
-                        for k in range(kinds + 2):
-                            all_terms += weight[kind, first + k]
-                        many[axis] = 1
-                        at[axis, 0] = x if middle >= 1.0 else 0.0
-                        mass[axis, 0] = all_terms * at_value(beta[o], low[o], per[o], points[o], x)
-                        total[axis] = mass[axis, 0]
-                        for k in range(kinds + 2):
-                            part[axis, k] = 0.0
-                    total[axis] *= math.exp(relative)
-                    everything += total[axis]
-                if not everything > UNDERFLOW:  # as least squares would share it
+                flat = everything = 0.0
+                total[0] = total[1] = 0.0
+                if here > RARE and amount > DROPPED * here:
+                    flat = everything = weight[kind, 0] * even[b, i]
+                    for axis in range(2):
+                        if (p if axis == 0 else q) >= (rows if axis == 0 else cols):
+                            continue
+                        one, two = _halves(p, q, wide, axis)
+                        one += base
+                        two += base
+                        relative = logc[one] + logc[two] - lc
+                        if relative < -40.0:
+                            continue
+                        first = 1 + axis * (kinds + 2)
+                        middle = box_cells[one] / box_cells[b]
+                        if 0.0 < middle < 1.0:
+                            many[axis], total[axis] = split_points(
+                                x,
+                                weight[kind],
+                                first,
+                                to_b,
+                                middle,
+                                beta[one],
+                                low[one],
+                                per[one],
+                                points[one],
+                                beta[two],
+                                low[two],
+                                per[two],
+                                points[two],
+                                density,
+                                end,
+                                node,
+                                node_weight,
+                                spread,
+                                normal,
+                                at[axis],
+                                mass[axis],
+                                part[axis],
+                            )
+                        else:
+                            o = one if middle >= 1.0 else two
+                            total[axis] = to_b
+                            for k in range(kinds + 2):
+                                total[axis] += weight[kind, first + k]
+                                part[axis, k] = 0.0
+                            total[axis] *= at_value(beta[o], low[o], per[o], points[o], x)
+                            many[axis] = 1
+                            at[axis, 0] = x if middle >= 1.0 else 0.0
+                            mass[axis, 0] = total[axis]
+                        total[axis] *= math.exp(relative)
+                        everything += total[axis]
+                if not everything > UNDERFLOW:  # as least squares would split it
                     axis = 0 if p < rows else 1
-                    l, r = _halves(p, q, rows, wide, axis)
-                    share = box_variance[base + l] / box_variance[b]
-                    t = min(max(box_mean[base + l] + share * (x - box_mean[b]), 0.0), x)
+                    one, two = _halves(p, q, wide, axis)
+                    share = box_variance[base + one] / box_variance[b]
                     many[axis] = 1
-                    at[axis, 0] = t
+                    at[axis, 0] = min(max(box_mean[base + one] + share * (x - box_mean[b]), 0.0), x)
                     mass[axis, 0] = 1.0
                     for k in range(kinds + 2):
                         part[axis, k] = 0.0
                     total[axis] = everything = 1.0
-                    total[1 - axis] = 0.0
-                    flat = 0.0
+                    total[1 - axis] = flat = 0.0
                 per_likelihood = amount / everything
                 spread_evenly[u] += per_likelihood * flat * x
                 taken[kind, 0] += per_likelihood * flat
                 for axis in range(2):
                     if total[axis] <= 0.0:
                         continue
-                    l, r = _halves(p, q, rows, wide, axis)
-                    bl = base + l
-                    br = base + r
+                    one, two = _halves(p, q, wide, axis)
+                    of_one = base + one
+                    of_two = base + two
                     first = 1 + axis * (kinds + 2)
-                    left_alone = _alone(l, rows, cols, wide, first_child, v)
-                    right_alone = _alone(r, rows, cols, wide, first_child, v)
+                    left_alone = _alone(one, rows, cols, wide, first_child, v)
+                    right_alone = _alone(two, rows, cols, wide, first_child, v)
                     added = 0.0
                     for n in range(many[axis]):
                         added += mass[axis, n]
@@ -558,22 +611,23 @@ def _down(v, base, tree, logs, cells, moments, prior, tables, square_mass, squar
                         m = z * mass[axis, n]
                         t = at[axis, n]
                         if left_alone:
-                            alone[l] += m * t
-                        elif box_cells[bl] > 0.0:
-                            put(active[l], low[bl], per[bl], points[bl], t, m)
+                            alone[one] += m * t
+                        elif box_cells[of_one] > 0.0:
+                            put(active[one], low[of_one], per[of_one], points[of_one], t, m)
                         if right_alone:
-                            alone[r] += m * (x - t)
-                        elif box_cells[br] > 0.0:
-                            put(active[r], low[br], per[br], points[br], x - t, m)
+                            alone[two] += m * (x - t)
+                        elif box_cells[of_two] > 0.0:
+                            put(active[two], low[of_two], per[of_two], points[of_two], x - t, m)
             if spread_evenly[u] > 0.0:
-                l, r = _halves(p, q, rows, wide, 0 if p < rows else 1)
-                middle = box_cells[base + l] / box_cells[b]
-                spread_evenly[l] += spread_evenly[u] * middle
-                spread_evenly[r] += spread_evenly[u] * (1.0 - middle)
+                one, two = _halves(p, q, wide, 0 if p < rows else 1)
+                middle = box_cells[base + one] / box_cells[b]
+                spread_evenly[one] += spread_evenly[u] * middle
+                spread_evenly[two] += spread_evenly[u] * (1.0 - middle)
 
 
 @njit(
-    "float64(int64[::1], int64[:,::1], int64[:,::1], float64[::1], float64[:,::1], float64[:,::1], boolean, "
+    "UniTuple(float64, 2)(int64[::1], int64[:,::1], int64[:,::1], float64[::1], float64[:,::1], float64[:,::1], "
+    "boolean, "
     "float64[::1], float64[::1], float64[::1], float64[::1], "
     "int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], "
     "float64[:,::1], int64, float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], float64[::1], "
@@ -584,13 +638,44 @@ def _down(v, base, tree, logs, cells, moments, prior, tables, square_mass, squar
     error_model="numpy",
 )
 def posterior(  # type: ignore[no-untyped-def]
-    first_child, log_grid, logs, cells, answer, rate, gaussian,
-    below_mean, below_variance, mean, variance,
-    start, stop, listed_answer, listed_rate, listed_cells,
-    weight, columns, density, end, node, node_weight, spread, normal, reach, base, kept,
-    low, per, points, beta, even, logc, of_boxes, estimate, taken,
+    first_child,
+    log_grid,
+    logs,
+    cells,
+    answer,
+    rate,
+    gaussian,
+    below_mean,
+    below_variance,
+    mean,
+    variance,
+    start,
+    stop,
+    listed_answer,
+    listed_rate,
+    listed_cells,
+    weight,
+    columns,
+    density,
+    end,
+    node,
+    node_weight,
+    spread,
+    normal,
+    reach,
+    base,
+    kept,
+    low,
+    per,
+    points,
+    beta,
+    even,
+    logc,
+    of_boxes,
+    estimate,
+    taken,
 ):
-    """One pass up and one down the squares; returns the log-evidence.
+    """One pass up and one down the squares; returns the log-evidence, and the mean of the root.
 
     The workspace from ``low`` to ``of_boxes`` has an entry per box, those of square v from ``base[v]`` on; where it is
     not ``kept`` all squares share one place, and the boxes of a square are worked out again on the way down. Fills
@@ -604,8 +689,6 @@ def posterior(  # type: ignore[no-untyped-def]
     square_points = np.zeros(n, dtype=np.int64)
     square_logc = np.zeros(n)
     square_cap = np.full(n, np.inf)
-    inner = np.zeros(n, dtype=np.int64)
-    inners = 0
     top = np.full(n, np.inf)
     for v in range(n):
         if cells[v] <= 0.0:
@@ -614,8 +697,6 @@ def posterior(  # type: ignore[no-untyped-def]
             mean[v], math.sqrt(factor * variance[v]), top[v], most, reach
         )
         if first_child[v] >= 0:
-            inner[v] = inners
-            inners += 1
             for c in range(first_child[v], first_child[v] + (1 << (log_grid[v, 0] + log_grid[v, 1]))):
                 top[c] = square_low[v] + (square_points[v] - 1) / square_per[v]
         else:
@@ -629,8 +710,20 @@ def posterior(  # type: ignore[no-untyped-def]
     room = 2 * most + 40
     kinds = spread.shape[0]
     boxes = (
-        low, per, points, beta, even, logc, of_boxes[0], of_boxes[1], of_boxes[2], of_boxes[3],
-        np.empty((2, room)), np.empty((2, room)), np.empty((2, kinds + 2)), np.empty(most),
+        low,
+        per,
+        points,
+        beta,
+        even,
+        logc,
+        of_boxes[0],
+        of_boxes[1],
+        of_boxes[2],
+        of_boxes[3],
+        np.empty((2, room)),
+        np.empty((2, room)),
+        np.empty((2, kinds + 2)),
+        np.empty(most),
     )
     tree = (first_child, log_grid)
     answers = (answer, rate, gaussian)
@@ -643,19 +736,29 @@ def posterior(  # type: ignore[no-untyped-def]
     for v in range(n - 1, -1, -1):
         if first_child[v] >= 0 and cells[v] > 0.0:
             _up(v, base[v], tree, logs, cells, answers, moments, listed, prior, tables, squares, boxes, settings)
-    # the root's prior is flat, so its posterior is its likelihood; an end of the grid has half a step
-    total = 0.0
+    # the root's prior is flat, so its posterior is its likelihood: log-linear between points, the mass of a step shared
+    # by its ends so that the mean stays; the trapezoid rule has too little near 0
     g = square_points[0]
-    if first_child[0] < 0:
-        return 0.0
-    for i in range(g):
-        square_mass[0, i] = square_beta[0, i] * (0.5 if i == 0 or i == g - 1 else 1.0)
-        total += square_mass[0, i]
+    total = 0.0
+    for i in range(g - 1):
+        here, there = square_beta[0, i], square_beta[0, i + 1]
+        fall = math.log(max(here, TINY) / max(there, TINY))
+        if abs(fall) < 0.01:
+            amount = 0.5 * (here + there)
+            right = (here + 2.0 * there) / 6.0
+        else:
+            amount = (here - there) / fall
+            right = amount / fall - there / fall
+        square_mass[0, i] += amount - right
+        square_mass[0, i + 1] += right
+        total += amount
+    root = 0.0
     for i in range(g):
         square_mass[0, i] /= total
+        root += square_mass[0, i] * (square_low[0] + i / square_per[0])
     for v in range(n):
         if first_child[v] >= 0 and cells[v] > 0.0:
             if not kept:
                 _up(v, base[v], tree, logs, cells, answers, moments, listed, prior, tables, squares, boxes, settings)
-            _down(v, base[v], tree, logs, cells, moments, prior, tables, square_mass, square_even, estimate, boxes, taken)
-    return square_logc[0] + math.log(total / square_per[0])
+            _down(v, base[v], tree, logs, prior, tables, square_mass, square_even, estimate, boxes, taken)
+    return square_logc[0] + math.log(total / square_per[0]), root

@@ -1,4 +1,4 @@
-"""Noisy counts of nested squares: least squares, and the answers in an order in which those of a square are together."""
+"""Noisy counts of nested squares: least squares, and the answers in an order that keeps a square's together."""
 
 from __future__ import annotations
 
