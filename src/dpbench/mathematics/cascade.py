@@ -292,10 +292,10 @@ def _tables() -> tuple[Floats, ...]:
     spread = 0.5 / np.sqrt(2 * np.array(SHARPNESS) + 1)
     z = (np.arange(640) + 0.5) / 128
     return (
-        np.ascontiguousarray(density),
-        np.ascontiguousarray(end),
+        np.ascontiguousarray(density.T),
+        np.ascontiguousarray(end.T),
         np.array([(1 + node) / 2 for node, _ in nodes]),
-        np.array([weight / weight.sum() for _, weight in nodes]),
+        np.array([*(weight / weight.sum() for _, weight in nodes), [1 / 6, 2 / 3, 1 / 6]]),
         spread,
         np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi),
     )

@@ -2,7 +2,7 @@
 
 Likelihoods of a box's count are kept at the points of a grid, linear between them. All integrals over the share of the
 left half run over points that lie evenly between 0 and the parent's count, with half a step at both ends, so exchanging
-the halves exchanges the results. Going up and going down see the same points (``split_points``).
+the halves exchanges the results. Going up and going down see the same points (``cut_points``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from numba import njit
 
 WIDE, NARROW = 1.5, 0.3
 """Steps of the grid, in standard deviations, above which a split is integrated, and below which it is a point."""
+FAINT = 1e-12
+"""Likelihood, of 1 at most, that a point is left out below."""
+RELAXED = {"nsz", "arcp", "contract", "reassoc"}
+"""What the compiler may do with sums; the same every time."""
 DEAD = -60.0
 """Log-likelihood below which an even spread is given up."""
 DROPPED = 1e-5
@@ -60,19 +64,14 @@ def misfit(x, answer, rate, gaussian):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(
-    "Tuple((int64, float64))(float64, float64[::1], int64, float64, float64, "
-    "float64[::1], float64, float64, int64, float64[::1], float64, float64, int64, "
-    "float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], float64[::1], float64[::1], "
-    "float64[::1], float64[::1], float64[::1])",
-    cache=True,
-    error_model="numpy",
-)
-def split_points(  # type: ignore[no-untyped-def]
-    x,
+@njit(error_model="numpy", fastmath=RELAXED)
+def cut_points(  # type: ignore[no-untyped-def]
+    box,
+    wanted,
     weight,
     first,
     to_b,
+    cap,
     middle,
     left,
     low_l,
@@ -82,157 +81,181 @@ def split_points(  # type: ignore[no-untyped-def]
     low_r,
     per_r,
     points_r,
-    density,
-    end,
-    node,
-    node_weight,
-    spread,
-    normal,
+    tables,
+    keep,
+    count,
     at,
     mass,
     part,
+    total,
 ):
-    """Where the left half's count may be if both have x, and the likelihood of each, prior weight included.
+    """Where the left half's count may be for every count x of a box, and the likelihood of each, prior included.
 
-    ``weight[first ...]`` are the prior weights: everything in one half (Z), each of the Betas, and binomial noise (B),
-    to which ``to_b`` is added. ``middle`` is the left half's part of the cells. Fills ``at`` and ``mass``, adds up by
-    term in ``part``; returns how many points there are and their total.
+    ``box`` is the lowest x, the step and how many there are. ``weight[first ...]`` are the prior weights: everything in
+    one half (Z), each of the three Betas, binomial noise (B); to B is added ``to_b`` where x is above ``cap``.
+    ``middle`` is the left half's part of the cells. Fills ``total`` for every x that is ``wanted``, and if ``keep``
+    the points (``count``, ``at``, ``mass``) and what each term has of the total (``part``).
     """
-    kinds = spread.shape[0]
-    for k in range(kinds + 2):
-        part[k] = 0.0
-    if x <= 0.0:
-        f = at_value(left, low_l, per_l, points_l, 0.0) * at_value(right, low_r, per_r, points_r, 0.0)
-        total = 0.0
-        for k in range(kinds + 2):
-            part[k] = weight[first + k] * f
-            total += part[k]
-        part[kinds + 1] += to_b * f
-        total += to_b * f
-        at[0] = 0.0
-        mass[0] = total
-        return 1, total
-    n = 0
-    # everything in one half
-    if low_l <= 0.0:
-        f = 0.5 * weight[first] * left[0] * at_value(right, low_r, per_r, points_r, x)
-        if f > 0.0:
-            at[n] = 0.0
-            mass[n] = f
-            part[0] += f
-            n += 1
-    if low_r <= 0.0:
-        f = 0.5 * weight[first] * right[0] * at_value(left, low_l, per_l, points_l, x)
-        if f > 0.0:
-            at[n] = x
-            mass[n] = f
-            part[0] += f
-            n += 1
-    many = max(math.ceil(x * max(per_l, per_r) - 1e-9), 1)
-    step = x / many
-    wide = 0
-    while wide < kinds and spread[wide] * many > WIDE:
-        wide += 1
-    w_b = weight[first + kinds + 1] + to_b
-    sd = math.sqrt(middle * (1.0 - middle) * x)
-    wide_b = sd > WIDE * step
-    # components that the grid resolves: even points, half a step at both ends
-    if wide > 0 or wide_b:
-        lower = max(low_l, x - low_r - (points_r - 1) / per_r)
-        upper = min(low_l + (points_l - 1) / per_l, x - low_r)
-        if wide == 0:
-            lower = max(lower, middle * x - 4.5 * sd)
-            upper = min(upper, middle * x + 4.5 * sd)
-        j0 = max(math.ceil(lower / step - 1e-9), 0)
-        j1 = min(math.floor(upper / step + 1e-9), many)
-        bins = density.shape[1]
-        per_bin = bins / many
-        place_l = (j0 * step - low_l) * per_l
-        place_r = (x - j0 * step - low_r) * per_r
-        move_l = step * per_l
-        move_r = step * per_r
-        thin = 1.0 / many
-        per_sd = normal.shape[0] / (5.0 * sd)
-        of_normal = step / sd * w_b
-        for j in range(j0, j1 + 1):
-            i = min(max(int(place_l), 0), points_l - 2)
-            f = left[i] + (left[i + 1] - left[i]) * (place_l - i)
-            i = min(max(int(place_r), 0), points_r - 2)
-            f *= right[i] + (right[i + 1] - right[i]) * (place_r - i)
-            place_l += move_l
-            place_r -= move_r
-            if f < 1e-12:
-                continue
-            edge = j in (0, many)
-            total = 0.0
-            if wide > 0:
-                if edge:
-                    for k in range(wide):
-                        m = weight[first + 1 + k] * end[k, min(many, end.shape[1] - 1)] * f
-                        part[1 + k] += m
-                        total += m
-                else:
-                    b = min(int(abs(2 * j - many) * per_bin), bins - 1)
-                    g = f * thin
-                    for k in range(wide):
-                        m = weight[first + 1 + k] * density[k, b] * g
-                        part[1 + k] += m
-                        total += m
-            if wide_b:
-                b = int(abs(j * step - middle * x) * per_sd)
-                if b < normal.shape[0]:
-                    m = of_normal * normal[b] * f
-                    if edge:
-                        m *= 0.5
-                    part[kinds + 1] += m
-                    total += m
-            at[n] = j * step
-            mass[n] = total
-            n += 1
-    # components about as narrow as a step: three points each; narrower ones: one point for all
-    centre = 0.0
-    f_centre = at_value(left, low_l, per_l, points_l, middle * x) * at_value(
-        right, low_r, per_r, points_r, (1.0 - middle) * x
-    )
-    for k in range(wide, kinds + 1):
-        if k == kinds:
-            if wide_b:
-                continue
-            sd_steps = sd / step
-            w = w_b
-            term = kinds + 1
-        else:
-            sd_steps = spread[k] * many
-            w = weight[first + 1 + k]
-            term = 1 + k
-        if w <= 0.0:
+    density, end, node, node_weight, spread, normal = tables
+    bins = density.shape[0]
+    high_l = low_l + (points_l - 1) / per_l
+    high_r = low_r + (points_r - 1) / per_r
+    finest = max(per_l, per_r)
+    spread_0, spread_1, spread_2 = spread[0], spread[1], spread[2]
+    w_z = weight[first]
+    for i in range(box[2]):
+        total[i] = 0.0
+        if not wanted[i]:
             continue
-        if sd_steps < NARROW:
-            m = w * f_centre
-            part[term] += m
-            centre += m
+        x = box[0] + i * box[1]
+        if middle <= 0.0 or middle >= 1.0:  # one half has no cells
+            w_b = weight[first + 4] + (to_b if x > cap else 0.0)
+            f = (
+                at_value(left, low_l, per_l, points_l, x)
+                if middle >= 1.0
+                else at_value(right, low_r, per_r, points_r, x)
+            )
+            total[i] = (w_z + weight[first + 1] + weight[first + 2] + weight[first + 3] + w_b) * f
+            if keep:
+                count[i] = 1
+                at[i, 0] = x if middle >= 1.0 else 0.0
+                mass[i, 0] = total[i]
+                part[i, :] = 0.0
             continue
-        for q in range(3):
-            if k == kinds:
-                t = middle * x + (q - 1) * 1.7320508075688772 * sd
-                w_q = 2.0 / 3.0 if q == 1 else 1.0 / 6.0
-            else:
-                t = x * min(max(node[k, q] - 0.5 + middle, 0.0), 1.0)
-                w_q = node_weight[k, q]
-            f = w * w_q * at_value(left, low_l, per_l, points_l, t) * at_value(right, low_r, per_r, points_r, x - t)
-            if f > 0.0:
-                at[n] = t
-                mass[n] = f
-                part[term] += f
+        w_b = weight[first + 4] + (to_b if x > cap else 0.0)
+        w_0, w_1, w_2 = weight[first + 1], weight[first + 2], weight[first + 3]
+        if x <= 0.0:
+            f = at_value(left, low_l, per_l, points_l, 0.0) * at_value(right, low_r, per_r, points_r, 0.0)
+            total[i] = (w_z + w_0 + w_1 + w_2 + w_b) * f
+            if keep:
+                count[i] = 1
+                at[i, 0] = 0.0
+                mass[i, 0] = total[i]
+                part[i, 0], part[i, 1], part[i, 2], part[i, 3], part[i, 4] = w_z * f, w_0 * f, w_1 * f, w_2 * f, w_b * f
+            continue
+        n = 0
+        of_z = 0.0
+        # everything in one half
+        if low_l <= 0.0:
+            f = 0.5 * w_z * left[0] * at_value(right, low_r, per_r, points_r, x)
+            of_z += f
+            if keep and f > 0.0:
+                at[i, n] = 0.0
+                mass[i, n] = f
                 n += 1
-    if centre > 0.0:
-        at[n] = middle * x
-        mass[n] = centre
-        n += 1
-    total = 0.0
-    for k in range(kinds + 2):
-        total += part[k]
-    return n, total
+        if low_r <= 0.0:
+            f = 0.5 * w_z * right[0] * at_value(left, low_l, per_l, points_l, x)
+            of_z += f
+            if keep and f > 0.0:
+                at[i, n] = x
+                mass[i, n] = f
+                n += 1
+        many = max(math.ceil(x * finest - 1e-9), 1)
+        step = x / many
+        wide = 0
+        if spread_0 * many > WIDE:
+            wide = 1 if spread_1 * many <= WIDE else 2 if spread_2 * many <= WIDE else 3
+        sd = math.sqrt(middle * (1.0 - middle) * x)
+        wide_b = sd > WIDE * step
+        of_0 = of_1 = of_2 = of_b = 0.0
+        # components that the grid resolves: even points, half a step at both ends
+        if wide > 0 or wide_b:
+            lower = max(low_l, x - high_r)
+            upper = min(high_l, x - low_r)
+            if wide == 0:
+                lower = max(lower, middle * x - 4.5 * sd)
+                upper = min(upper, middle * x + 4.5 * sd)
+            j0 = max(math.ceil(lower / step - 1e-9), 0)
+            j1 = min(math.floor(upper / step + 1e-9), many)
+            per_bin = bins / many
+            place_l = (j0 * step - low_l) * per_l
+            place_r = (x - j0 * step - low_r) * per_r
+            move_l = step * per_l
+            move_r = step * per_r
+            thin = 1.0 / many
+            a_0 = w_0 * thin if wide > 0 else 0.0
+            a_1 = w_1 * thin if wide > 1 else 0.0
+            a_2 = w_2 * thin if wide > 2 else 0.0
+            per_sd = normal.shape[0] / (5.0 * sd)
+            a_b = step / sd * w_b if wide_b else 0.0
+            for j in range(j0, j1 + 1):
+                q = min(max(int(place_l), 0), points_l - 2)
+                f = left[q] + (left[q + 1] - left[q]) * (place_l - q)
+                q = min(max(int(place_r), 0), points_r - 2)
+                f *= right[q] + (right[q + 1] - right[q]) * (place_r - q)
+                place_l += move_l
+                place_r -= move_r
+                if f < FAINT:
+                    continue
+                if j in (0, many):
+                    q = min(many, end.shape[0] - 1)
+                    m_0 = w_0 * end[q, 0] * f if wide > 0 else 0.0
+                    m_1 = w_1 * end[q, 1] * f if wide > 1 else 0.0
+                    m_2 = w_2 * end[q, 2] * f if wide > 2 else 0.0
+                    m_b = 0.5 * f * a_b
+                else:
+                    q = min(int(abs(2 * j - many) * per_bin), bins - 1)
+                    m_0 = a_0 * density[q, 0] * f
+                    m_1 = a_1 * density[q, 1] * f
+                    m_2 = a_2 * density[q, 2] * f
+                    m_b = a_b * f
+                if m_b > 0.0:
+                    q = int(abs(j * step - middle * x) * per_sd)
+                    m_b *= normal[q] if q < normal.shape[0] else 0.0
+                of_0 += m_0
+                of_1 += m_1
+                of_2 += m_2
+                of_b += m_b
+                if keep:
+                    at[i, n] = j * step
+                    mass[i, n] = m_0 + m_1 + m_2 + m_b
+                    n += 1
+        # components about as narrow as a step: three points each; narrower ones: one point for all
+        centre = 0.0
+        f_centre = at_value(left, low_l, per_l, points_l, middle * x) * at_value(
+            right, low_r, per_r, points_r, (1.0 - middle) * x
+        )
+        for k in range(wide, 4):
+            if k == 3 and wide_b:
+                continue
+            w = w_b if k == 3 else weight[first + 1 + k]
+            steps = sd / step if k == 3 else spread[k] * many
+            if w <= 0.0:
+                continue
+            found = 0.0
+            if steps < NARROW:
+                found = w * f_centre
+                centre += found
+            else:
+                for q in range(3):
+                    if k == 3:
+                        t = middle * x + (q - 1) * 1.7320508075688772 * sd
+                    else:
+                        t = x * min(max(node[k, q] - 0.5 + middle, 0.0), 1.0)
+                    f = w * node_weight[k, q] * at_value(left, low_l, per_l, points_l, t)
+                    if f > 0.0:
+                        f *= at_value(right, low_r, per_r, points_r, x - t)
+                    found += f
+                    if keep and f > 0.0:
+                        at[i, n] = t
+                        mass[i, n] = f
+                        n += 1
+            if k == 0:
+                of_0 = found
+            elif k == 1:
+                of_1 = found
+            elif k == 2:
+                of_2 = found
+            else:
+                of_b = found
+        total[i] = of_z + of_0 + of_1 + of_2 + of_b
+        if keep:
+            if centre > 0.0:
+                at[i, n] = middle * x
+                mass[i, n] = centre
+                n += 1
+            count[i] = n
+            part[i, 0], part[i, 1], part[i, 2], part[i, 3], part[i, 4] = of_z, of_0, of_1, of_2, of_b
 
 
 @njit(inline="always")
@@ -308,19 +331,18 @@ def _even(v, p, q, x0, step, g, cells, lc, tree, listed, gaussian, acc):  # type
 
 
 @njit(error_model="numpy")
-def _up(v, base, tree, logs, cells, answers, moments, listed, prior, tables, squares, boxes, settings):  # type: ignore[no-untyped-def]
+def _up(v, base, tree, logs, cells, answers, moments, listed, prior, tables, squares, boxes, rough, settings):  # type: ignore[no-untyped-def]
     """Likelihoods of all boxes of a square, from those of the squares inside up to the square itself."""
     first_child, log_grid = tree
     answer, rate, gaussian = answers
     below_mean, below_variance, mean, variance = moments
     weight, columns = prior
-    density, end, node, node_weight, spread, normal = tables
     square_low, square_per, square_points, square_beta, square_logc, square_cap = squares
-    low, per, points, beta, even, logc, box_cells, box_mean, box_variance, cap, at, mass, part, acc = boxes
+    low, per, points, beta, even, logc, box_cells, box_mean, box_variance, cap = boxes
+    count, at, mass, part, total, everything, acc = rough
     most, reach = settings
     rows, cols = 1 << log_grid[v, 0], 1 << log_grid[v, 1]
     wide = 2 * cols
-    kinds = spread.shape[0]
     factor = 1.0 if gaussian else 2.0
     # 1. the squares inside
     for p in range(rows, 2 * rows):
@@ -398,43 +420,32 @@ def _up(v, base, tree, logs, cells, answers, moments, listed, prior, tables, squ
                 if relative < -40.0:
                     continue
                 relative = math.exp(relative)
-                first = 1 + axis * (kinds + 2)
-                middle = box_cells[one] / box_cells[u]
+                cut_points(
+                    (low[u], step, g),
+                    everything,
+                    weight[kind],
+                    1 + 5 * axis,
+                    weight[kind, 0] / cuts,
+                    cap[u],
+                    box_cells[one] / box_cells[u],
+                    beta[one],
+                    low[one],
+                    per[one],
+                    points[one],
+                    beta[two],
+                    low[two],
+                    per[two],
+                    points[two],
+                    tables,
+                    False,
+                    count[0],
+                    at[0],
+                    mass[0],
+                    part[0],
+                    total[0],
+                )
                 for i in range(g):
-                    x = low[u] + i * step
-                    to_b = weight[kind, 0] / cuts if x > cap[u] else 0.0
-                    if 0.0 < middle < 1.0:
-                        _, total = split_points(
-                            x,
-                            weight[kind],
-                            first,
-                            to_b,
-                            middle,
-                            beta[one],
-                            low[one],
-                            per[one],
-                            points[one],
-                            beta[two],
-                            low[two],
-                            per[two],
-                            points[two],
-                            density,
-                            end,
-                            node,
-                            node_weight,
-                            spread,
-                            normal,
-                            at[0],
-                            mass[0],
-                            part[0],
-                        )
-                    else:
-                        o = one if middle >= 1.0 else two
-                        total = to_b
-                        for k in range(kinds + 2):
-                            total += weight[kind, first + k]
-                        total *= at_value(beta[o], low[o], per[o], points[o], x)
-                    beta[u, i] += relative * total
+                    beta[u, i] += relative * total[0, i]
             if u == whole:
                 least = np.inf
                 for i in range(g):
@@ -470,20 +481,18 @@ def _alone(u, rows, cols, wide, first_child, v):  # type: ignore[no-untyped-def]
 
 
 @njit(error_model="numpy")
-def _down(v, base, tree, logs, prior, tables, square_mass, square_even, estimate, boxes, taken):  # type: ignore[no-untyped-def]
+def _down(v, base, tree, logs, prior, tables, square_mass, square_even, estimate, boxes, rough, taken):  # type: ignore[no-untyped-def]
     """Share the posterior mass of a square among its boxes and the squares inside; ``taken`` is by term."""
     first_child, log_grid = tree
     weight, columns = prior
-    density, end, node, node_weight, spread, normal = tables
-    low, per, points, beta, even, logc, box_cells, box_mean, box_variance, cap, at, mass, part, _ = boxes
+    low, per, points, beta, even, logc, box_cells, box_mean, box_variance, cap = boxes
+    count, at, mass, part, total, _, acc = rough
     rows, cols = 1 << log_grid[v, 0], 1 << log_grid[v, 1]
     wide = 2 * cols
-    kinds = spread.shape[0]
     active = np.zeros((2 * rows * wide, beta.shape[1]))
     spread_evenly = np.zeros(2 * rows * wide)
     alone = np.zeros(2 * rows * wide)  # of squares without squares inside the mean is enough
-    many = np.zeros(2, dtype=np.int64)
-    total = np.zeros(2)
+    wanted = np.zeros(beta.shape[1], dtype=np.bool_)
     for i in range(points[base + wide + 1]):
         active[wide + 1, i] = square_mass[v, i]
     spread_evenly[wide + 1] = square_even[v]
@@ -493,128 +502,127 @@ def _down(v, base, tree, logs, prior, tables, square_mass, square_even, estimate
             b = base + u
             if box_cells[b] <= 0.0:
                 continue
+            g = points[b]
             step = 1.0 / per[b]
             if p >= rows and q >= cols:
                 c = first_child[v] + (p - rows) * cols + (q - cols)
                 if first_child[c] >= 0:
                     square_even[c] = spread_evenly[u]
-                    for i in range(points[b]):
+                    for i in range(g):
                         square_mass[c, i] = active[u, i]
                 else:
                     estimate[c] = spread_evenly[u] + alone[u]
                 continue
             here = 0.0
-            for i in range(points[b]):
+            for i in range(g):
                 here += active[u, i]
+            if here < NEGLIGIBLE:
+                for i in range(g):
+                    spread_evenly[u] += active[u, i] * (low[b] + i * step)
+                here = 0.0
+            for i in range(g):
+                wanted[i] = here > RARE and active[u, i] > DROPPED * here
+                acc[i] = 0.0
             kind = _kind(logs[v], p, q, rows, cols, columns)
             cuts = (1 if p < rows else 0) + (1 if q < cols else 0)
+            to_b = weight[kind, 0] / cuts
+            # 1. the likelihood of every way to go on
             lc = -np.inf
             for axis in range(2):
                 if (p if axis == 0 else q) < (rows if axis == 0 else cols):
                     one, two = _halves(p, q, wide, axis)
                     lc = max(lc, logc[base + one] + logc[base + two])
-            for i in range(points[b]):
+            for axis in range(2):
+                for i in range(g):
+                    total[axis, i] = 0.0
+                if (p if axis == 0 else q) >= (rows if axis == 0 else cols) or here <= RARE:
+                    continue
+                one, two = _halves(p, q, wide, axis)
+                one += base
+                two += base
+                relative = logc[one] + logc[two] - lc
+                if relative < -40.0:
+                    continue
+                relative = math.exp(relative)
+                cut_points(
+                    (low[b], step, g),
+                    wanted,
+                    weight[kind],
+                    1 + 5 * axis,
+                    to_b,
+                    cap[b],
+                    box_cells[one] / box_cells[b],
+                    beta[one],
+                    low[one],
+                    per[one],
+                    points[one],
+                    beta[two],
+                    low[two],
+                    per[two],
+                    points[two],
+                    tables,
+                    True,
+                    count[axis],
+                    at[axis],
+                    mass[axis],
+                    part[axis],
+                    total[axis],
+                )
+                for i in range(g):
+                    total[axis, i] *= relative
+                    acc[i] += total[axis, i]
+            # 2. the mass of every point, shared by likelihood
+            for i in range(g):
                 amount = active[u, i]
-                if amount <= 0.0:
+                if amount <= 0.0 or here <= 0.0:
                     continue
                 x = low[b] + i * step
-                if here < NEGLIGIBLE:
-                    spread_evenly[u] += amount * x
-                    continue
-                to_b = weight[kind, 0] / cuts if x > cap[b] else 0.0
-                flat = everything = 0.0
-                total[0] = total[1] = 0.0
-                if here > RARE and amount > DROPPED * here:
-                    flat = everything = weight[kind, 0] * even[b, i]
-                    for axis in range(2):
-                        if (p if axis == 0 else q) >= (rows if axis == 0 else cols):
-                            continue
-                        one, two = _halves(p, q, wide, axis)
-                        one += base
-                        two += base
-                        relative = logc[one] + logc[two] - lc
-                        if relative < -40.0:
-                            continue
-                        first = 1 + axis * (kinds + 2)
-                        middle = box_cells[one] / box_cells[b]
-                        if 0.0 < middle < 1.0:
-                            many[axis], total[axis] = split_points(
-                                x,
-                                weight[kind],
-                                first,
-                                to_b,
-                                middle,
-                                beta[one],
-                                low[one],
-                                per[one],
-                                points[one],
-                                beta[two],
-                                low[two],
-                                per[two],
-                                points[two],
-                                density,
-                                end,
-                                node,
-                                node_weight,
-                                spread,
-                                normal,
-                                at[axis],
-                                mass[axis],
-                                part[axis],
-                            )
-                        else:
-                            o = one if middle >= 1.0 else two
-                            total[axis] = to_b
-                            for k in range(kinds + 2):
-                                total[axis] += weight[kind, first + k]
-                                part[axis, k] = 0.0
-                            total[axis] *= at_value(beta[o], low[o], per[o], points[o], x)
-                            many[axis] = 1
-                            at[axis, 0] = x if middle >= 1.0 else 0.0
-                            mass[axis, 0] = total[axis]
-                        total[axis] *= math.exp(relative)
-                        everything += total[axis]
-                if not everything > UNDERFLOW:  # as least squares would split it
+                flat = weight[kind, 0] * even[b, i]
+                if not (wanted[i] and flat + acc[i] > UNDERFLOW):  # as least squares would split it
                     axis = 0 if p < rows else 1
                     one, two = _halves(p, q, wide, axis)
                     share = box_variance[base + one] / box_variance[b]
-                    many[axis] = 1
-                    at[axis, 0] = min(max(box_mean[base + one] + share * (x - box_mean[b]), 0.0), x)
-                    mass[axis, 0] = 1.0
-                    for k in range(kinds + 2):
-                        part[axis, k] = 0.0
-                    total[axis] = everything = 1.0
-                    total[1 - axis] = flat = 0.0
-                per_likelihood = amount / everything
-                spread_evenly[u] += per_likelihood * flat * x
-                taken[kind, 0] += per_likelihood * flat
-                for axis in range(2):
-                    if total[axis] <= 0.0:
+                    t = min(max(box_mean[base + one] + share * (x - box_mean[b]), 0.0), x)
+                    count[axis, i] = 1
+                    at[axis, i, 0] = t
+                    mass[axis, i, 0] = 1.0
+                    part[axis, i, :] = 0.0
+                    total[axis, i] = acc[i] = 1.0
+                    total[1 - axis, i] = flat = 0.0
+                acc[i] += flat
+                spread_evenly[u] += amount * flat / acc[i] * x
+                taken[kind, 0] += amount * flat / acc[i]
+            for axis in range(2):
+                if (p if axis == 0 else q) >= (rows if axis == 0 else cols) or here <= 0.0:
+                    continue
+                one, two = _halves(p, q, wide, axis)
+                of_one = base + one
+                of_two = base + two
+                one_alone = _alone(one, rows, cols, wide, first_child, v)
+                two_alone = _alone(two, rows, cols, wide, first_child, v)
+                first = 1 + 5 * axis
+                for i in range(g):
+                    if active[u, i] <= 0.0 or total[axis, i] <= 0.0:
                         continue
-                    one, two = _halves(p, q, wide, axis)
-                    of_one = base + one
-                    of_two = base + two
-                    first = 1 + axis * (kinds + 2)
-                    left_alone = _alone(one, rows, cols, wide, first_child, v)
-                    right_alone = _alone(two, rows, cols, wide, first_child, v)
+                    x = low[b] + i * step
                     added = 0.0
-                    for n in range(many[axis]):
-                        added += mass[axis, n]
-                    z = per_likelihood * total[axis] / added
-                    for k in range(kinds + 2):
-                        taken[kind, first + k] += z * part[axis, k]
-                    if to_b > 0.0:
-                        moved = z * part[axis, kinds + 1] * to_b / (to_b + weight[kind, first + kinds + 1])
-                        taken[kind, first + kinds + 1] -= moved
+                    for n in range(count[axis, i]):
+                        added += mass[axis, i, n]
+                    z = active[u, i] * total[axis, i] / (acc[i] * added)
+                    for k in range(5):
+                        taken[kind, first + k] += z * part[axis, i, k]
+                    if x > cap[b] and part[axis, i, 4] > 0.0:
+                        moved = z * part[axis, i, 4] * to_b / (to_b + weight[kind, first + 4])
+                        taken[kind, first + 4] -= moved
                         taken[kind, 0] += moved
-                    for n in range(many[axis]):
-                        m = z * mass[axis, n]
-                        t = at[axis, n]
-                        if left_alone:
+                    for n in range(count[axis, i]):
+                        m = z * mass[axis, i, n]
+                        t = at[axis, i, n]
+                        if one_alone:
                             alone[one] += m * t
                         elif box_cells[of_one] > 0.0:
                             put(active[one], low[of_one], per[of_one], points[of_one], t, m)
-                        if right_alone:
+                        if two_alone:
                             alone[two] += m * (x - t)
                         elif box_cells[of_two] > 0.0:
                             put(active[two], low[of_two], per[of_two], points[of_two], x - t, m)
@@ -707,22 +715,15 @@ def posterior(  # type: ignore[no-untyped-def]
     square_beta = np.zeros((n, most))
     square_mass = np.zeros((n, most))
     square_even = np.zeros(n)
+    boxes = (low, per, points, beta, even, logc, of_boxes[0], of_boxes[1], of_boxes[2], of_boxes[3])
     room = 2 * most + 40
-    kinds = spread.shape[0]
-    boxes = (
-        low,
-        per,
-        points,
-        beta,
-        even,
-        logc,
-        of_boxes[0],
-        of_boxes[1],
-        of_boxes[2],
-        of_boxes[3],
-        np.empty((2, room)),
-        np.empty((2, room)),
-        np.empty((2, kinds + 2)),
+    rough = (
+        np.zeros((2, most), dtype=np.int64),
+        np.empty((2, most, room)),
+        np.empty((2, most, room)),
+        np.empty((2, most, 5)),
+        np.empty((2, most)),
+        np.ones(most, dtype=np.bool_),
         np.empty(most),
     )
     tree = (first_child, log_grid)
@@ -735,7 +736,7 @@ def posterior(  # type: ignore[no-untyped-def]
     settings = (most, reach)
     for v in range(n - 1, -1, -1):
         if first_child[v] >= 0 and cells[v] > 0.0:
-            _up(v, base[v], tree, logs, cells, answers, moments, listed, prior, tables, squares, boxes, settings)
+            _up(v, base[v], tree, logs, cells, answers, moments, listed, prior, tables, squares, boxes, rough, settings)
     # the root's prior is flat, so its posterior is its likelihood: log-linear between points, the mass of a step shared
     # by its ends so that the mean stays; the trapezoid rule has too little near 0
     g = square_points[0]
@@ -759,6 +760,21 @@ def posterior(  # type: ignore[no-untyped-def]
     for v in range(n):
         if first_child[v] >= 0 and cells[v] > 0.0:
             if not kept:
-                _up(v, base[v], tree, logs, cells, answers, moments, listed, prior, tables, squares, boxes, settings)
-            _down(v, base[v], tree, logs, prior, tables, square_mass, square_even, estimate, boxes, taken)
+                _up(
+                    v,
+                    base[v],
+                    tree,
+                    logs,
+                    cells,
+                    answers,
+                    moments,
+                    listed,
+                    prior,
+                    tables,
+                    squares,
+                    boxes,
+                    rough,
+                    settings,
+                )
+            _down(v, base[v], tree, logs, prior, tables, square_mass, square_even, estimate, boxes, rough, taken)
     return square_logc[0] + math.log(total / square_per[0]), root
