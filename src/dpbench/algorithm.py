@@ -179,7 +179,7 @@ class Algorithm:
         Gaussian and accounted in zCDP. Without a ``seed`` the noise is fresh. ``side_information`` says where a
         declared scale comes from: "estimated" spends part of the budget on it, "public" takes it for free, as the paper
         did; the default is the first for private and the second for published forms. ``postprocess`` names steps that
-        cost no budget: "non-negative", "integral".
+        cost no budget: "top-down" (non-negative, sums kept), "integral" (whole numbers), "non-negative" (cell by cell).
 
         >>> import dpbench as dpb
         >>> workload = dpb.workloads.Prefix(4)
