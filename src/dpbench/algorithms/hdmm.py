@@ -34,7 +34,7 @@ QUICK = 512
 """Cells of an axis up to which a search takes seconds."""
 LONGEST = 32_768
 """Cells of the longest axis."""
-SEARCH = ("kernels.p_identity", "descent", "moments", "tents", "p_identity_fit")
+SEARCH = ("kernels.matrices", "kernels.p_identity", "descent", "moments", "tents", "p_identity_fit")
 """The code that searches; what another version of it has left on the disk is not read."""
 
 
