@@ -21,10 +21,10 @@ demo: setup
 	@$(BIN)/dpbench report dpbench-store/demo --out dpbench-store/demo-page
 
 test: setup
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-slow: setup
-	@$(BIN)/python -m pytest -m "slow or not slow"
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "slow or not slow"
 
 docs: setup
 	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env --write-all --quiet docs build/docs

@@ -11,7 +11,6 @@ changed.toml; otherwise this ends with exit code 1 and writes nothing. Errors an
 
 import argparse
 import json
-import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -26,17 +25,10 @@ from dpbench.results import Results
 from dpbench.run.bench import Bench
 from dpbench.run.code_hash.sources import IDENTITY
 from dpbench.run.plan import Plan
-from dpbench.task.parts import AlgorithmPart
+from dpbench.task.parts import AlgorithmPart, WorkloadPart
 from dpbench.task.task import RANGE_1D, RANGE_2D
 
 FORM = ("algorithm", "variant")
-
-
-def workload_part(label):
-    """A workload as a plan names it, from the label that stores have."""
-    name, _, settings = label.rstrip(")").partition("(")
-    pairs = re.findall(r"(\w+)=([^,]+)", settings)
-    return {"name": name, **{key: int(value) for key, value in pairs}}
 
 
 def units_of(setting):
@@ -54,7 +46,7 @@ def units_of(setting):
         name=setting.task,
         datasets=[setting.dataset],
         domains=[setting.domain],
-        workloads=[workload_part(setting.workload)],
+        workloads=[WorkloadPart.from_label(setting.workload)],
         scales=[setting.scale],
         epsilons=[setting.epsilon],
         samples=samples,

@@ -1,7 +1,7 @@
 """How Sphinx builds the site: Markdown by hand, and pages that are read off the code before each build.
 
 Sphinx rather than another generator, because docstrings are in its language, and because its search works in a page
-that was opened from a file, in a room without internet.
+that was opened from a file, without internet.
 """
 
 from __future__ import annotations

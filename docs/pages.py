@@ -116,10 +116,10 @@ def _facts(kind: type[Algorithm], card: AlgorithmCard) -> list[str]:
 
 
 def _parameters(kind: type[Algorithm]) -> list[str]:
-    told = parameter_docstrings(kind)
+    docstrings = parameter_docstrings(kind)
     published = kind.defaults("published")
     rows = [
-        (f"``{name}``", f"``{value!r}``", f"``{published[name]!r}``", told.get(name, ""))
+        (f"``{name}``", f"``{value!r}``", f"``{published[name]!r}``", docstrings.get(name, ""))
         for name, value in kind.defaults().items()
     ]
     return (

@@ -157,8 +157,8 @@ def test_replacement_is_refused_with_the_factor():
             call()
 
 
-def test_side_information_is_bought_or_public():
-    """The default buys the scale with a twentieth of epsilon; public takes the true one for free."""
+def test_side_information_is_estimated_or_public():
+    """The default estimates the scale with a twentieth of epsilon; public takes the true one for free."""
     release = Scaled().outcome(X, PREFIX, 1, trials=20, seed=0)
     assert [charge.amount for charge in release.ledger.charges] == [Fraction(1, 20), Fraction(19, 20)]
     assert len({row[0] for row in release.estimate}) == 20

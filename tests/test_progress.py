@@ -9,7 +9,7 @@ def test_progress_without_a_terminal_is_plain_lines(capsys, monkeypatch):
         progress(make())
         progress(make(failure="it broke"))
     lines = capsys.readouterr().err.splitlines()
-    assert [line.split(" a second")[0].rsplit(",", 1)[0] for line in lines] == [
+    assert [line.split(" per second")[0].rsplit(",", 1)[0] for line in lines] == [
         "1/3 units",
         "2/3 units, 1 failed",
         "2/3 units, 1 failed",

@@ -3,10 +3,7 @@
 import pytest
 
 from dpbench.data_independent import yardstick
-from dpbench.errors import InvalidTask
 from dpbench.results import Results
-from dpbench.run.units import read_label, workload_label
-from dpbench.task.parts import WorkloadPart
 from dpbench.workloads import Prefix, RandomRange
 from dpbench.yardsticks import yardsticks
 from store.rows import make
@@ -43,19 +40,3 @@ def test_a_workload_that_is_not_known_has_none(label, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.csv").write_text("lower0,upper0\n0,3\n")
     assert of(workload=label) == {}
-
-
-@pytest.mark.parametrize(
-    "given",
-    ["Prefix", {"name": "RandomRange", "queries": 5, "seed": 2}, {"name": "Other", "share": 0.5, "kind": "odd"}],
-)
-def test_labels_are_read_as_they_are_written(given):
-    """Numbers as numbers."""
-    part = WorkloadPart.of(given)
-    assert read_label(workload_label(part)) == part
-
-
-def test_what_is_no_label_is_refused_in_one_line():
-    """It says what to write."""
-    with pytest.raises(InvalidTask, match=r"^the workload 'Prefix\(3\)' cannot be read; write a name, or Name\("):
-        read_label("Prefix(3)")

@@ -2,6 +2,15 @@
 
 A benchmark is nine things: a task T, workloads W, datasets D, algorithms M, a loss L, a data generator G, repair
 functions R, and standards for measuring (E_M) and interpreting (E_I) error. Each has a place in this package.
+
+>>> import dpbench as dpb
+>>> x = dpb.generate(dpb.datasets.shapes.get("bimodal", 64), scale=1000, seed=0)
+>>> workload = dpb.workloads.Prefix(64)
+>>> estimate = dpb.algorithms.get("Hb").run(x, workload, epsilon=0.1, trials=5, seed=0)
+>>> dpb.loss.scaled_error(workload, x, estimate).shape
+(5,)
+>>> float(dpb.limit(workload, epsilon=0.1)) < float(dpb.algorithms.get("Hb").expected_error(workload, epsilon=0.1))
+True
 """
 
 from __future__ import annotations

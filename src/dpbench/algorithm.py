@@ -89,7 +89,7 @@ class Algorithm:
     partitioning: ClassVar[bool] = False
     """Whether it groups cells and assumes uniformity inside."""
     side_information: ClassVar[tuple[str, ...]] = ()
-    """What it has to be told about the data; ("scale",) or nothing."""
+    """What it has to know about the data; ("scale",) or nothing."""
     scale_share: ClassVar[Fraction] = Fraction(1, 20)
     """Share of the budget that is spent on the scale where it is not public (the paper's rho_total)."""
     free: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
@@ -108,10 +108,11 @@ class Algorithm:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for method in ("run", "outcome"):
-            if method in vars(cls):
+        for method in ("run", "outcome", "notion"):
+            if getattr(cls, method) is not getattr(Algorithm, method):
                 raise InvalidInput(
-                    f"{cls.__name__} overrides {method}, which opens the counts and closes the ledger; write estimate"
+                    f"{cls.__name__} overrides {method}, which opens the budget and the counts and closes the ledger; "
+                    f"write estimate"
                 )
 
     def __post_init__(self) -> None:
@@ -178,7 +179,12 @@ class Algorithm:
         Gaussian and accounted in zCDP. Without a ``seed`` the noise is fresh. ``side_information`` says where a
         declared scale comes from: "estimated" spends part of the budget on it, "public" takes it for free, as the paper
         did; the default is the first for private and the second for published forms. ``postprocess`` names steps that
-        cost no budget: "non-negative", "integral".
+        cost no budget: "top-down" (non-negative, sums kept), "integral" (whole numbers), "non-negative" (cell by cell).
+
+        >>> import dpbench as dpb
+        >>> workload = dpb.workloads.Prefix(4)
+        >>> dpb.algorithms.get("Identity").run([3, 0, 5, 8], workload, epsilon=1.0, trials=2, seed=0).shape
+        (2, 4)
         """
         check_neighbours(neighbours)
         estimate = self.outcome(
@@ -205,6 +211,11 @@ class Algorithm:
 
         ``scale_share`` replaces the share of the budget that is spent on a declared scale. ``noise`` and ``channel``
         exchange the source of noise and record or force what is drawn; they are for tests and audits.
+
+        >>> import dpbench as dpb
+        >>> outcome = dpb.algorithms.get("Identity").outcome([3, 0, 5, 8], dpb.workloads.Prefix(4), epsilon=1.0, seed=0)
+        >>> outcome.ledger.epsilon, outcome.ledger.spent
+        (Fraction(1, 1), Fraction(1, 1))
         """
         if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
             raise InvalidInput(f"trials is {trials!r}; give a whole number of at least 1")
@@ -255,7 +266,13 @@ class Algorithm:
         rho: object = None,
         neighbours: str = ADD_OR_REMOVE,
     ) -> Explanation:
-        """Where the budget goes, without any data: the ledger of a run on an empty histogram."""
+        """Where the budget goes, without any data: the ledger of a run on an empty histogram.
+
+        >>> import dpbench as dpb
+        >>> explanation = dpb.algorithms.get("UGrid").explain("8x8", dpb.workloads.Identity("8x8"), epsilon=0.1)
+        >>> [str(charge.amount) for charge in explanation.ledger.charges]
+        ['1/200', '19/200']
+        """
         check_neighbours(neighbours)
         cells = Domain.of(domain)
         empty = np.zeros(cells.shape, dtype=np.int64)
@@ -264,7 +281,12 @@ class Algorithm:
     def expected_error(
         self, workload: Workload, epsilon: object = None, *, delta: object = None, rho: object = None
     ) -> float:
-        """Expected squared error per query, the average over the queries of the workload; nothing is run."""
+        """Expected squared error per query, the average over the queries of the workload; nothing is run.
+
+        >>> import dpbench as dpb
+        >>> float(dpb.algorithms.get("Identity").expected_error(dpb.workloads.Identity(8), epsilon=0.5))
+        8.0
+        """
         notion = self.notion(epsilon, delta, rho)
         strategy, unit_error = self.measurement(workload)
         return notion.noise_variance(strategy) * unit_error

@@ -22,7 +22,15 @@ _Number = TypeVar("_Number", np.int64, np.float64)
 
 @dataclass(frozen=True)
 class Domain:
-    """A grid of cells, for example ``Domain((128, 128))``."""
+    """A grid of cells, for example ``Domain((128, 128))``.
+
+    >>> import dpbench as dpb
+    >>> dpb.Domain.of("128x64").shape
+    (128, 64)
+    >>> import numpy as np
+    >>> dpb.Domain.of(8).coarsen(np.arange(8), 4)
+    array([ 1,  5,  9, 13])
+    """
 
     shape: tuple[int, ...]
 

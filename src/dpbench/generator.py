@@ -31,6 +31,11 @@ def generate(
     others; adjacent cells are then merged down to ``domain``, and one multinomial draw from the normalised
     result gives the counts. Scale and domain vary this way while the shape stays what it was. A seed that is
     a whole number gives the same counts every time.
+
+    >>> import dpbench as dpb
+    >>> shape = dpb.datasets.shapes.get("bimodal", 64)
+    >>> dpb.generate(shape, scale=1000, domain=8, seed=0)
+    array([ 12, 286, 301,  12,   4, 185, 194,   6])
     """
     probability = _merged(_histogram(shape), axes, domain)
     size = _scale(scale)

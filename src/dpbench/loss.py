@@ -62,6 +62,15 @@ class Loss(ABC):
 
     A loss of one's own is a class with a ``name`` and a method ``errors``; parameters are fields of a keyword-only
     frozen dataclass, each with a default, and hold numbers, truth values or words.
+
+    >>> import dpbench as dpb
+    >>> class Worst(dpb.loss.Loss):
+    ...     name = "worst"
+    ...     def errors(self, answers):
+    ...         return answers.size.max(axis=1) / answers.scale
+    ...
+    >>> dpb.loss.scaled_error(dpb.workloads.Prefix(2), [4, 6], [[7, 7]], loss="worst")
+    array([0.4])
     """
 
     name: ClassVar[str]
@@ -188,7 +197,14 @@ LossLike = Loss | str | Mapping[str, Any]
 
 
 def get(given: LossLike) -> Loss:
-    """Find a loss: ``"L1"``, ``"relative:floor=0.01"``, ``{"name": "relative", "floor": 0.01}``, or a loss itself."""
+    """Find a loss: ``"L1"``, ``"relative:floor=0.01"``, ``{"name": "relative", "floor": 0.01}``, or a loss itself.
+
+    >>> import dpbench as dpb
+    >>> dpb.loss.get("relative:floor=0.01")
+    Relative(floor=0.01)
+    >>> dpb.loss.get({"name": "relative", "floor": 0.01}).label
+    'relative:floor=0.01'
+    """
     if isinstance(given, Loss):
         return given
     parts = _read(given) if isinstance(given, str) else given
@@ -245,6 +261,13 @@ def scaled_error(
 
     ``truth`` are the counts x `(*domain)`; ``estimate`` is `(trials, *domain)`, or `(*domain)` for one
     number. ``scale`` is the sum of the truth unless given.
+
+    >>> import dpbench as dpb
+    >>> workload = dpb.workloads.Prefix(2)
+    >>> dpb.loss.scaled_error(workload, [4, 6], [[7, 7], [4, 6]])
+    array([0.25, 0.  ])
+    >>> dpb.loss.scaled_error(workload, [4, 6], [[7, 7], [4, 6]], loss="L1")
+    array([0.35, 0.  ])
     """
     chosen = get(loss)
     counts = _histogram("truth", truth, workload)
@@ -273,6 +296,10 @@ def population_error(
 
     The truth is scale * p, with p the histogram ``shape`` normalised to probabilities; sampling error counts
     here, where ``scaled_error`` measures against the sample itself.
+
+    >>> import dpbench as dpb
+    >>> float(dpb.loss.population_error(dpb.workloads.Prefix(2), [1, 1], 10, [4, 6]))
+    0.05
     """
     histogram = _histogram("shape", shape, workload).astype(np.float64)
     total = float(histogram.sum())

@@ -98,7 +98,7 @@ class RunProgress(Progress):
         left = gone / self._done * (self._total - self._done)
         end = time.strftime("%H:%M:%S", time.localtime(time.time() + left))
         return (
-            f"{self._done}/{self._total} units{self._failures()}, {self._done / max(gone, 1e-9):.0f} a second, "
+            f"{self._done}/{self._total} units{self._failures()}, {self._done / max(gone, 1e-9):.0f} per second, "
             f"{duration(left)} left, done at {end}"
         )
 

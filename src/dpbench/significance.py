@@ -14,7 +14,7 @@ blocked     The same differences, judged by the noise within each vector alone, 
             differ much, and as much where they do not; it says nothing of other vectors.
 percentile  Welch's t-test on Harrell-Davis estimates of the percentile of log errors that the standards name, with
             jackknife variances and, for the 95th, 2 n (1 - 0.95) degrees of freedom each: so few of n trials lie
-            around the percentile and tell its variance.
+            around the percentile and show its variance.
             No test without assumptions exists at the paper's level: the 95th percentile lies above all of 50 trials in
             7.7 % of cases. A permutation test asks whether whole distributions are equal, and counting exceedances over
             the other's percentile calls a steady algorithm worse than a volatile one of equal percentile. This one was
@@ -183,7 +183,13 @@ def t_p_values(difference: ArrayLike, variances: ArrayLike, freedoms: ArrayLike)
 
 
 def unpaired_p_value(one: Measurement, other: Measurement) -> float:
-    """Welch's unpaired t-test, from means and deviations alone."""
+    """Welch's unpaired t-test, from means and deviations alone.
+
+    >>> from dpbench.measuring import measure
+    >>> from dpbench.significance import unpaired_p_value
+    >>> round(unpaired_p_value(measure([[1.0, 1.1, 0.9]]), measure([[1.2, 1.3, 1.1]])), 3)
+    0.07
+    """
     variances = [each.deviation**2 / each.trials for each in (one, other)]
     freedoms = [each.trials - 1 for each in (one, other)]
     return float(t_p_values(one.mean - other.mean, variances, freedoms))

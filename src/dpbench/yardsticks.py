@@ -8,8 +8,8 @@ from dpbench.data_independent import yardstick
 from dpbench.errors import DPBenchError
 from dpbench.measuring.yardstick import Yardstick
 from dpbench.results import Results
-from dpbench.run.units import read_label
 from dpbench.store.setting_key import Group, budget_of
+from dpbench.task.parts import WorkloadPart
 
 
 def yardsticks(results: Results) -> dict[Group, Yardstick]:
@@ -22,7 +22,7 @@ def yardsticks(results: Results) -> dict[Group, Yardstick]:
 @lru_cache(maxsize=256)
 def _yardstick(label: str, domain: str, budget: tuple[tuple[str, float], ...]) -> Yardstick | None:
     try:
-        part = read_label(label)
+        part = WorkloadPart.from_label(label)
         known = "file" not in dict(part.parameters)
         return yardstick(part.build(domain), **dict(budget)) if known else None
     except DPBenchError:

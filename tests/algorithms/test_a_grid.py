@@ -188,13 +188,13 @@ class TestError:
 
 
 class TestForms:
-    def test_the_private_form_buys_the_scale(self):
+    def test_the_private_form_estimates_the_scale(self):
         """With a twentieth of epsilon."""
         ledger = AGRID.outcome(counts_on((8, 8), 100), Identity((8, 8)), 1, seed=0).ledger
         assert [charge.amount for charge in ledger.charges] == [Fraction(1, 20), Fraction(19, 20)]
 
     def test_the_published_form_uses_the_true_scale_and_says_so(self):
-        """Its ledger is marked, unless the scale is bought."""
+        """Its ledger is marked, unless the scale is estimated."""
         assert (AGRID.kappa, PUBLISHED.kappa) == ("k", "m2")
         assert not PUBLISHED.is_private
         x, workload = counts_on((8, 8), 100), Identity((8, 8))

@@ -33,9 +33,9 @@ def recorded(algorithm, x, workload, epsilon, trials=1, seed=0, **options):
     recording = Recording()
     release = algorithm.outcome(x, workload, epsilon, trials, seed, channel=recording, **options)
     exchanges = recording.exchanges
-    bought = exchanges[0][0].why.startswith("scale")
-    scale = np.maximum(exchanges[0][1], 1 / float(epsilon)) if bought else np.full(trials, float(np.sum(x)))
-    rest = exchanges[1:] if bought else exchanges
+    estimated = exchanges[0][0].why.startswith("scale")
+    scale = np.maximum(exchanges[0][1], 1 / float(epsilon)) if estimated else np.full(trials, float(np.sum(x)))
+    rest = exchanges[1:] if estimated else exchanges
     return release, scale, rest[0::2], rest[1::2]
 
 
@@ -112,7 +112,7 @@ class TestSelection:
 
 class TestBudget:
     def test_each_round_spends_the_same_on_both_halves(self):
-        """epsilon / 20 buys the scale; then 2 T charges of equal size."""
+        """epsilon / 20 goes to the scale; then 2 T charges of equal size."""
         release, *_ = recorded(MWEM, np.arange(40), Prefix(40), Fraction(1, 10))
         amounts = [charge.amount for charge in release.ledger.charges]
         assert amounts == [Fraction(1, 200), *[Fraction(19, 200) / 20] * 20]

@@ -58,7 +58,7 @@ class TestGrid:
 
     @pytest.mark.parametrize("shape", SHAPES)
     def test_no_records_are_one_block(self, shape):
-        """Known to be none; bought, the scale is never less than 1 / epsilon."""
+        """Known to be none; estimated, the scale is never less than 1 / epsilon."""
         x = np.zeros(shape, dtype=int)
         ((question, _),) = asked(UGRID, x, 0.1, side_information="public")
         assert question.shape == (1, 1)
@@ -107,7 +107,7 @@ class TestError:
 
 
 class TestScale:
-    def test_a_bought_scale_gives_each_trial_a_grid_of_its_own(self):
+    def test_an_estimated_scale_gives_each_trial_a_grid_of_its_own(self):
         """Grids differ between trials, and every trial is what it is alone."""
         x, workload = counts_on((16, 16), 300), RandomRange((16, 16), queries=5)
         recording = Recording()
@@ -126,15 +126,15 @@ class TestScale:
         assert blocks.shape == (-(-16 // floor(sqrt(256 * 10 / (256 * 0.95)))),) * 2
 
     def test_the_published_form_uses_the_true_one_and_says_so(self):
-        """Its ledger is marked; with a bought scale it is the private form."""
+        """Its ledger is marked; with an estimated scale it is the private form."""
         assert not PUBLISHED.is_private
         x, workload = counts_on((8, 8), 100), Identity((8, 8))
         told = PUBLISHED.outcome(x, workload, 1, seed=0)
         assert not told.ledger.private
         np.testing.assert_array_equal(told.estimate, UGRID.run(x, workload, 1, side_information="public", seed=0))
-        bought = PUBLISHED.outcome(x, workload, 1, side_information="estimated", seed=0)
-        assert bought.ledger.private
-        np.testing.assert_array_equal(bought.estimate, UGRID.run(x, workload, 1, seed=0))
+        estimated = PUBLISHED.outcome(x, workload, 1, side_information="estimated", seed=0)
+        assert estimated.ledger.private
+        np.testing.assert_array_equal(estimated.estimate, UGRID.run(x, workload, 1, seed=0))
         with pytest.raises(CheckFailed, match="true scale"):
             check_algorithm(PUBLISHED)
 

@@ -1,13 +1,14 @@
 """The audit as a whole: mutants are flagged, private forms pass, forms that are not private are found out."""
 
 import json
+import re
 
 import pytest
 
+from audit.leaks import TenthAboveThreeHundred
 from audit.mutants import (
     BROKEN_FUNCTIONS,
     MUTANTS,
-    ONLY_BLACK_BOX,
     GridByTrueScale,
     NoiseReused,
     laplace_mechanism,
@@ -15,7 +16,10 @@ from audit.mutants import (
 from dpbench import algorithms
 from dpbench.algorithms.u_grid import UGrid
 from dpbench.audit import audit, audit_function
+from dpbench.audit.replay_layer import check_replay
 from dpbench.audit.report import LAYERS
+from dpbench.audit.subject import Subject, built
+from dpbench.errors import CheckFailed
 
 MEASURED = {"sensitivity", "replay", "black box"}
 QUICK = ("Identity", "EFPA")
@@ -29,36 +33,35 @@ def flagging(report):
     return {layer.name for layer in report.failures}
 
 
-@pytest.mark.parametrize(
-    "mutant", [each for each in MUTANTS if each.name not in ONLY_BLACK_BOX], ids=lambda mutant: mutant.name
-)
-def test_every_mutant_is_flagged_by_a_layer_that_is_meant_for_it(mutant):
-    """Conformance alone is no merit: a layer that measures privacy flags each, or the ledger does."""
-    report = audit(mutant)
-    assert flagging(report) & (MEASURED | {"ledger"})
-    assert all(layer.cause and "\n" not in layer.cause for layer in report.failures)
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_every_mutant_is_flagged_by_the_replay(mutant):
+    """Alone, with the cases of the default audit; only what overdraws its budget fails there rather than leaks."""
+    with pytest.raises(CheckFailed) as caught:
+        check_replay(Subject(built(mutant)))
+    assert "\n" not in str(caught.value)
 
 
-def test_noise_that_is_used_twice_shows_in_the_black_box_alone():
-    """No answer is wrong, no charge is missing: only outputs tell."""
-    assert flagging(audit(NoiseReused, black_box=6000)) == {"black box"}
+def test_noise_that_is_used_twice_shows_where_streams_are_watched():
+    """No answer is wrong and no charge is missing: the source of noise was set back."""
+    assert (
+        "a stream of noise was not where the last draw had left it" in audit(NoiseReused, cases=8).layer("replay").cause
+    )
 
 
 def test_a_switch_at_any_total_is_found_and_named():
-    """Bisection ends at the two neighbouring totals between which the grid changes."""
-    cause = audit(GridByTrueScale).layer("replay").cause
-    assert "where the total goes from 48610 to 48611" in cause
+    """Bisection ends at the two neighbours between which the grid changes."""
+    assert re.search(r"on a neighbour it asked 'blocks'.* cell \d+ from", audit(GridByTrueScale).layer("replay").cause)
 
 
 @pytest.mark.parametrize("function", BROKEN_FUNCTIONS, ids=lambda function: function.__name__)
 def test_broken_plain_functions_are_flagged(function):
     """Code that knows nothing of this package can be audited too."""
-    assert flagging(audit_function(function, runs=6000))
+    assert flagging(audit_function(function, runs=2000))
 
 
 def test_a_plain_laplace_mechanism_passes():
     """The same mechanism as Identity, written by somebody else."""
-    report = audit_function(laplace_mechanism, runs=6000)
+    report = audit_function(laplace_mechanism, runs=2000)
     assert report.passed
     assert report.layer("replay").verdict == "not run"
 
@@ -66,6 +69,15 @@ def test_a_plain_laplace_mechanism_passes():
 @pytest.mark.parametrize("name", NOT_PRIVATE)
 def test_published_forms_are_flagged_by_measurement_with_their_marks_switched_off(name):
     """A divergence, a call over its charge or a refuted epsilon, and not what the form says of itself."""
+    subject = Subject(algorithms.get(name, variant="published"), ignore_marks=True)
+    with pytest.raises(CheckFailed, match="not private"):
+        check_replay(subject)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NOT_PRIVATE)
+def test_with_marks_switched_off_the_ledger_of_a_published_form_is_well(name):
+    """Layers that measure flag it, and the ledger does not."""
     report = audit(algorithms.get(name, variant="published"), ignore_marks=True)
     assert flagging(report) & MEASURED
     assert "ledger" not in flagging(report)
@@ -74,7 +86,7 @@ def test_published_forms_are_flagged_by_measurement_with_their_marks_switched_of
 @pytest.mark.slow
 @pytest.mark.parametrize("name", USE_SCALE)
 def test_a_public_scale_is_found_by_measurement(name):
-    """The same algorithm passes where it buys its scale and fails where it is told."""
+    """The same algorithm passes where it estimates its scale and fails where it is given."""
     report = audit(algorithms.get(name), side_information="public", ignore_marks=True)
     assert ("replay" in flagging(report)) == (name not in WITHIN_ITS_CHARGES)
 
@@ -85,13 +97,22 @@ def test_with_its_marks_a_published_form_fails_in_the_ledger():
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_private_forms_pass_with_at_least_3000_replays(name):
-    """Every layer but the black box passes, and the report is plain data."""
-    report = audit(algorithms.get(name))
+def test_the_report_says_what_was_tried(name):
+    """Cases, domains, budgets and workloads, as plain data and in words."""
+    report = audit(algorithms.get(name), cases=40)
     assert report.passed
-    assert report.layer("replay").figures["replays"] >= 3000
+    figures = report.layer("replay").figures
+    assert figures["cases"] == 40
+    assert figures["cells"][0] < figures["cells"][1] <= 1100
+    assert f"40 random cases replayed (domains: {figures['domains']} of" in report.tried()
     assert [layer.name for layer in report.layers] == list(LAYERS)
     assert json.loads(json.dumps(report.as_json()))["passed"] is True
+
+
+def test_an_understated_claim_on_a_larger_domain_is_found_there():
+    """``domain`` holds replays and claims to it."""
+    assert audit(TenthAboveThreeHundred, domain="200", cases=16).passed
+    assert flagging(audit(TenthAboveThreeHundred, domain="400", cases=16)) == {"sensitivity", "replay"}
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ def test_a_difference_of_draws_alone_is_no_difference_in_distribution():
 
 def test_the_paper_speaks_of_algorithms_that_exist():
     """Table 1 has the catalogue's names, all but HybridTree and those that came after the paper."""
-    assert set(algorithms.names()) - set(numbers()["table1"]) == {"HybridTree", "HDMM", "HbW"}
+    assert set(algorithms.names()) - set(numbers()["table1"]) == {"HybridTree", "HDMM", "HbW", "TopDown", "Cascade"}
     assert set(numbers()["table1"]) <= set(algorithms.names())
 
 
@@ -95,3 +95,12 @@ def test_all_shipped_properties_are_what_is_measured():
 
 def _told(found):
     return "yes" if found.consistent else "no", "no" if found.exchangeable == "no" else "yes"
+
+
+@pytest.mark.parametrize("name", ["Privelet", "Uniform"])
+def test_properties_under_zcdp_are_those_of_pure_noise(name):
+    """At the rho of equal noise: consistency is the same, and Gaussian noise scales as Laplace noise does."""
+    kind = type(algorithms.get(name))
+    pure, other = measured_properties(kind), measured_properties(kind, notion="zCDP")
+    assert (pure.notion, other.notion, other.failure) == ("pure", "zCDP", "")
+    assert (other.consistent, other.exchangeable) == (pure.consistent, pure.exchangeable)

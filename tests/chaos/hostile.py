@@ -163,7 +163,7 @@ class LeavesChild(Hostile):
 
     def estimate(self, data, workload):
         if os.fork() == 0:
-            time.sleep(5)
+            time.sleep(15)
             os._exit(0)
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -186,8 +186,8 @@ CONTAINED = {
     "Exits": "SystemExit: 3",
     "Vanishes": "ended 2 workers (exit code 7)",
     "Segfaults": "ended 2 workers (signal SIGSEGV)",
-    "Loops": "took longer than 2 s (--timeout)",
-    "LoopsInC": "took longer than 2 s (--timeout)",
+    "Loops": "took longer than 10 s (--timeout)",
+    "LoopsInC": "took longer than 10 s (--timeout)",
     "Eats": "MemoryError",
     "NotANumber": "returned NaN or infinity",
     "Infinite": "returned NaN or infinity",

@@ -21,7 +21,7 @@ def stores(tmp_path_factory):
     for algorithms in ([*hostile[:7], *GOOD, *hostile[7:]], GOOD):
         store = Store(tmp_path_factory.mktemp("store"), create=True)
         plan = study(algorithms, **ONE)
-        execute(agenda(plan, store).missing, store, Processes(2, timeout=2, memory=2 * 2**30), plan=plan)
+        execute(agenda(plan, store).missing, store, Processes(2, timeout=10, memory=2 * 2**30), plan=plan)
         made.append(store)
     return made
 

@@ -203,7 +203,7 @@ def test_the_package_runs_as_a_module():
 
 
 def test_exit_codes(folder, monkeypatch, capsys):
-    """0 well, 1 found wanting, 2 bad input; 130 is tested with interruptions."""
+    """0 success, 1 a check failed, 2 bad input; 130 is tested with interruptions."""
     monkeypatch.chdir(folder)
     assert main(["store", "verify", "store"]) == 0
     assert main(["data", "verify", "--folder", "empty"]) == 1
@@ -249,6 +249,10 @@ def test_completion_offers_what_fits(shell, tmp_path, capsys):
     assert "MEDCOST" in completed(shell, script, "dpbench data pull M")
     assert "128x128" in completed(shell, script, "dpbench run demo --domain 1")
     assert "AHP*" in completed(shell, script, "dpbench properties A")
+    assert "Linf" in completed(shell, script, "dpbench run demo --loss L")
+    assert "relative" in completed(shell, script, "dpbench interpret store --loss r")
+    assert "paired" in completed(shell, script, "dpbench compare mine.py:Mine --test p")
+    assert "Identity" in completed(shell, script, "dpbench report store --baseline I")
 
 
 def test_completion_offers_files_where_files_fit(tmp_path, capsys, monkeypatch):

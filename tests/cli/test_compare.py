@@ -81,7 +81,10 @@ def test_the_sentence_and_the_tables(compared):
     _, text = compared()
     assert text.startswith("Same is competitive in ")
     assert "| domain | scale |" in text
-    assert "| against | settings | better | worse | error ratio | 95 % interval | exact ratio |" in text
+    assert (
+        "| against | settings | better | worse | error ratio | 95 % interval | 95th percentile ratio | exact ratio |"
+        in text
+    )
     (line,) = [each for each in text.splitlines() if each.startswith("| Identity |")]
     assert line.endswith("| 1 |")
     _, latex = compared("--latex")
@@ -100,6 +103,16 @@ def test_it_is_compared_by_the_standards_that_are_asked_for(compared):
         in (told["sentence"])
     )
     assert compared("--test", "none")[0] == 2
+
+
+def test_another_percentile_reaches_the_table(compared):
+    """Its ratio stands beside that of the means, which does not change."""
+    found = {}
+    for percentile in ("95", "50"):
+        told = json.loads(compared("--json", "--percentile", percentile)[1])["rivals"]["Hb"]
+        found[percentile] = told["percentile_ratio"]
+        assert f"| {percentile}th percentile ratio |" in compared("--percentile", percentile)[1]
+    assert found["95"] != found["50"]
 
 
 def test_failures_are_told(tmp_path, capsys):
@@ -136,6 +149,27 @@ def test_parameter_settings_of_one_algorithm_are_rivals_of_their_own(tmp_path, c
     assert told["rivals"]["Hb"]["exact"] != told["rivals"]["Hb(root=true)"]["exact"]
 
 
+def test_it_is_run_on_every_workload_and_budget_of_the_study(tmp_path, capsys):
+    """With parameters, from a file beside the plan, under each notion: as many settings as Identity has there."""
+    (tmp_path / "same.py").write_text(SAME)
+    (tmp_path / "own.csv").write_text("lower0,upper0\n0,9\n3,5\n")
+    path = tmp_path / "several.toml"
+    path.write_text(
+        'base = "RANGE_1D"\nname = "several"\ndatasets = ["bimodal"]\nalgorithms = ["Identity", "Hb"]\n'
+        'workloads = ["Prefix", {name = "RandomRange", queries = 20, seed = 3}, {name = "Ranges", file = "own.csv"}]\n'
+        "domains = [64]\nscales = [1000]\nsamples = 2\ntrials = 2\n"
+        "epsilons = [0.1, 1.0]\ndeltas = [0, 1e-6]\nrhos = [0.01]\n"
+    )
+    study, own = str(tmp_path / "study"), str(tmp_path / "own")
+    assert main(["run", str(path), "--store", study, "--jobs", "0", "--quiet"]) == 0
+    capsys.readouterr()
+    command = ["compare", f"{tmp_path / 'same.py'}:Same", "--study", study, "--store", own, "--jobs", "0", "--quiet"]
+    assert main([*command, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["settings"] == 3 * 5
+    assert told["rivals"]["Identity"]["settings"] == 3 * 5
+
+
 def test_a_dataset_that_the_study_lacks_is_refused(compared):
     """One line, exit code 2."""
     code, _ = compared("--dataset", "MEDCOST")
@@ -167,7 +201,7 @@ def test_a_page_shows_the_newcomer_beside_the_others(compared, tmp_path, monkeyp
     assert told["names"]["algorithm"] == ["Hb", "Identity", "Same", "Uniform"]
     assert told["names"]["form"] == ["private"]
     (card,) = [each for each in told["cards"] if not each["catalogued"]]
-    assert (card["name"], card["audit"][:6]) == ("Same", "passed")
+    assert (card["name"], card["audit"][:11]) == ("Same", "not refuted")
     plain = json.loads(compared("--page", str(tmp_path / "page"), "--json")[1])
     assert plain["page"] == str(path)
     ratios = {rival["name"]: rival["ratio"] for rival in told["comparison"]["rivals"]}

@@ -114,7 +114,7 @@ def test_password_is_sent_and_not_shown(server, tmp_path, first):
 
 
 def test_broken_download_keeps_what_was_there(server, tmp_path, first):
-    """A connection that closes half-way is told in one line, and the older file stays."""
+    """A connection that closes half-way is reported in one line, and the older file stays."""
     old = first.put(tmp_path, b"older")
     server.offer(first, breaks_off=True)
     with pytest.raises(DatasetUnavailable) as caught:
@@ -186,7 +186,7 @@ def test_server_that_trickles_is_given_up(monkeypatch, tmp_path, first, sent):
 
 
 def test_server_that_speaks_something_else_is_said(monkeypatch, tmp_path, first):
-    """What is no HTTP is told in one line."""
+    """What is no HTTP is reported in one line."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
 
     def greet():
@@ -256,7 +256,7 @@ def test_mirror_that_is_nothing_is_refused(tmp_path, first):
 
 
 def test_folder_that_cannot_be_written_is_said(tmp_path, server, first):
-    """A file where a folder is needed is told in one line."""
+    """A file where a folder is needed is reported in one line."""
     (tmp_path / "room").write_text("in the way")
     server.offer(first)
     with pytest.raises(DatasetUnavailable, match=r"cannot write .* choose another --folder"):

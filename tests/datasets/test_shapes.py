@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpbench.datasets import shapes
+from dpbench.datasets import families, shapes
 from dpbench.errors import InvalidDomain, UnknownName
 
 LINES = [1, 2, 3, 7, 64, 100, 1024, 4096]
@@ -127,3 +127,31 @@ def test_wrong_domain_is_refused(name, domain):
 def test_names_are_forgiving():
     """Case does not count, and '_' is '-'."""
     assert np.array_equal(shapes.get("Power_Law", 8), shapes.get("power-law", 8))
+
+
+@pytest.mark.parametrize("name", families.instances(1, 2))
+@pytest.mark.parametrize("domain", [1, 2, 7, 1000, 4096])
+def test_every_instance_of_a_1d_family_is_a_distribution(name, domain):
+    check_distribution(name, domain)
+
+
+@pytest.mark.parametrize("name", families.instances(2, 2))
+@pytest.mark.parametrize("domain", [(1, 1), (1, 7), (3, 2), (60, 100), (128, 128)])
+def test_every_instance_of_a_2d_family_is_a_distribution(name, domain):
+    check_distribution(name, domain)
+
+
+@pytest.mark.parametrize("name", families.names())
+def test_instances_differ(name):
+    domain = 512 if families.FAMILIES[name].ndim == 1 else (32, 32)
+    assert not np.allclose(shapes.get(f"{name}/0", domain), shapes.get(f"{name}/1", domain))
+
+
+def test_an_instance_is_found_as_a_shape_is():
+    assert shapes.find("Zero_Inflated/007").name == "zero-inflated/7"
+    assert shapes.is_shape("heaped/0")
+    assert not shapes.is_shape("heaped/00")
+    assert not set(families.names()) & set(shapes.names())
+    for wrong in ("heaped", "heaped/", "heaped/x", "heaped/-1", "nothing/0", "heaped/1234567", 3):
+        with pytest.raises(UnknownName):
+            shapes.find(wrong)

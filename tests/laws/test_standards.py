@@ -168,6 +168,8 @@ def test_a_lower_percentile_is_lower(study, monkeypatch, capsys):
     tail, middle = (compared(by(study, percentile=each, test="percentile")) for each in (95, 50))
     assert "by the 50th percentile of the scaled L2 error" in middle.sentence
     assert middle.different != tail.different
+    tail, middle = (compared(by(study, percentile=each)) for each in (95, 50))
+    assert all(middle.rivals[name].percentile_ratio != rival.percentile_ratio for name, rival in tail.rivals.items())
 
 
 def test_pairs_see_what_the_unpaired_test_does_not(study, monkeypatch, capsys):
@@ -255,7 +257,7 @@ class Mine(Identity):
 
 @pytest.mark.parametrize("loss", ['"L1"', '{name = "relative", floor = 0.01}'])
 def test_the_standards_of_a_plan_reach_every_reader(loss, tmp_path, capsys, monkeypatch):
-    """Without any option: interpret, compare, tables and page read a store as its plan says, and name it."""
+    """Without any option: run, interpret, compare, tables and page read a store as its plan says, and name it."""
     monkeypatch.setattr("dpbench.gallery.make.gallery_for", lambda **given: None)
     (tmp_path / "plan.toml").write_text(PLAN.format(loss=loss))
     (tmp_path / "mine.py").write_text(MINE)
@@ -263,6 +265,11 @@ def test_the_standards_of_a_plan_reach_every_reader(loss, tmp_path, capsys, monk
     assert main(["run", str(tmp_path / "plan.toml"), "--store", store, "--jobs", "0", "--quiet", "--json"]) == 0
     label = json.loads(capsys.readouterr().out)["loss"]
     error = {"L1": "scaled L1 error", "relative:floor=0.01": "relative:floor=0.01 error"}[label]
+    assert main(["run", str(tmp_path / "plan.toml"), "--store", store, "--jobs", "0", "--quiet"]) == 0
+    printed = capsys.readouterr().out
+    assert f"{error}, mean and 75th percentile, over 2 datasets" in printed
+    assert "among 3 algorithms; t-test on these data vectors, level 0.3/2" in printed
+    assert "below each baseline (Hb) by mean: " in printed
     assert main(["interpret", store, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert {row["loss"] for row in told["errors"]} == {label}

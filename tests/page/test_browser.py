@@ -66,7 +66,7 @@ def test_it_opens_without_an_error_and_without_a_request(browser, shown):
         browser,
         "[...document.querySelectorAll('.plot > svg')].map((each) => each.closest('figure').id)",
     )
-    keys = "winners competitive scale dataset people domain regret regret-scale bias time price explorer"
+    keys = "winners competitive scale dataset records domain regret regret-scale bias time price explorer"
     assert charts == [f"figure-{key}" for key in keys.split()]
 
 
@@ -221,7 +221,7 @@ def test_competitive_counts_are_the_librarys(browser, shown):
     assert told == {short[label]: [str(each[label]) for each in counts] for label in sets.grid.labels}
 
 
-def test_errors_in_people_are_the_librarys(browser, shown):
+def test_errors_in_records_are_the_librarys(browser, shown):
     """Records and percent of a typical query, in a mean and in a bad run."""
     browser.open(shown[0], "#domain=256")
     (published, _) = by_form(shown[1])
@@ -231,7 +231,9 @@ def test_errors_in_people_are_the_librarys(browser, shown):
         for each in in_records(published.results)
         if each.domain == "256"
     }
-    told = {(line[0], int(float(line[1]))): [float(cell) for cell in line[3:]] for line in table(browser, "people")[1:]}
+    told = {
+        (line[0], int(float(line[1]))): [float(cell) for cell in line[3:]] for line in table(browser, "records")[1:]
+    }
     assert told.keys() == expected.keys()
     for key, numbers in told.items():
         assert numbers == pytest.approx(expected[key], rel=6e-4)

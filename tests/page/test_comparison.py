@@ -26,7 +26,8 @@ def test_markdown_has_directions_and_ratios(comparison):
     text = comparison_markdown(comparison)
     rival = comparison.rivals["Hb"]
     assert "| domain | scale | competitive | most competitive other | error / Identity | error / Uniform |" in text
-    assert f"| Hb | 6 | 2 | 3 | {rival.ratio:.3g} | {rival.low:.3g} to {rival.high:.3g} | 1.5 |" in text
+    assert f"| Hb | 6 | 2 | 3 | {rival.ratio:.3g} | {rival.low:.3g} to {rival.high:.3g} | " in text
+    assert f"| {rival.percentile_ratio:.3g} | 1.5 |" in text
     assert "| 64: 0.5, 16: 0.25 |" in text
     assert text.index("| Hb | 6") < text.index("| Uniform | 6")
     assert "A\\_1 by domain and scale: datasets on which it is competitive by mean scaled L2 error" in text
@@ -54,7 +55,10 @@ def test_latex_has_captions_and_balances(comparison):
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == text.count(r"\caption{A\_1 ") == 2
     assert "{}64 & 100 & " in text
     assert "{}64 & $10^{3}$ & " in text
-    assert "against & settings & better & worse & error ratio & 95 \\% interval & exact ratio" in text
+    assert (
+        "against & settings & better & worse & error ratio & 95 \\% interval & 95th percentile ratio & exact ratio"
+        in text
+    )
 
 
 def test_json_keeps_its_keys_and_has_no_nan():

@@ -14,10 +14,11 @@ from dpbench.errors import InvalidInput
 from dpbench.interpreting import competitive_sets, regret
 from dpbench.measuring.yardstick import Yardstick
 from dpbench.page.cards import Gallery
-from dpbench.page.data import TABLE, by_form, page_data
+from dpbench.page.data import by_form, page_data
 from dpbench.page.web_page import page, page_text, policy
 from dpbench.results import Results
 from dpbench.standards import Standards
+from dpbench.store.setting_key import Group, budget_words
 from page.study import HOSTILE, gallery, results
 
 KINDS = {"f4": "<f4", "f8": "<f8", "u1": "u1", "u2": "<u2"}
@@ -116,7 +117,7 @@ def test_regret_is_that_of_the_library(study):
     data = page_data(study, Gallery(), "t")
     (published, _) = by_form(study)
     told = [line for line in data["losses"][0]["regret"] if line[0] == 0 and line[6] == -1]
-    expected = regret(published.results, TABLE)
+    expected = regret(published.results, Group._fields)
     assert len(told) == len(expected)
     assert sorted(line[8] for line in told) == pytest.approx(sorted(each.regret for each in expected), abs=1e-4)
 
@@ -127,9 +128,9 @@ def test_yardsticks_are_at_their_tables(study):
     data = page_data(study, Gallery(), "t", yardsticks=known)
     assert len(data["yardsticks"]) == len(known)
     for line, (group, each) in zip(data["yardsticks"], known.items(), strict=True):
-        assert [data["names"][name][at] for name, at in zip(TABLE, line["at"], strict=True)] == [
-            getattr(group, name) for name in data["table"]
-        ]
+        named = {**group._asdict(), "budget": budget_words(group.epsilon, group.delta, group.rho)}
+        at = dict(zip(data["table"], line["at"], strict=True))
+        assert {name: data["names"][name][at[name]] for name in at} == {name: named[name] for name in at}
         assert (line["limit"], line["best"], line["algorithm"]) == (each.limit, each.best, "HDMM")
     assert page_data(study, Gallery(), "t")["yardsticks"] == []
 

@@ -9,7 +9,10 @@ def summary_tables(rows):
 
 
 def test_a_table_has_means_over_datasets_and_counts_wins():
-    """Each cell is the mean over datasets of the mean over trials; stars count datasets on which one is competitive."""
+    """Each cell is the mean over datasets of the mean over trials; stars count datasets on which one is competitive.
+
+    Uniform is a baseline too and not there: Hb is compared with Identity alone.
+    """
     rows = [
         make(l2=[1.0, 1.0, 1.0]),
         make(dataset="uniform", l2=[3.0, 3.0, 3.0]),
@@ -20,6 +23,7 @@ def test_a_table_has_means_over_datasets_and_counts_wins():
     assert table.errors == {("Identity", 1000): 2.0, ("Hb", 1000): 1.5}
     assert table.wins == {("Identity", 1000): 1, ("Hb", 1000): 1}
     assert table.datasets == ["bimodal", "uniform"]
+    assert (table.baselines, table.over) == (["Identity"], {("Hb", 1000): 0.75})
 
 
 def test_the_order_of_rows_leaves_no_trace():

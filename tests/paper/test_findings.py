@@ -118,7 +118,7 @@ class TestFinding4:
 class TestFinding5:
     def test_somebody_who_wins_everywhere_is_found(self):
         """DAWA far below all others is competitive everywhere, so the finding does not hold."""
-        assert inputs.nobody_wins(study(with_factor(DAWA=0.1)).published).holds is False
+        assert inputs.no_winner(study(with_factor(DAWA=0.1)).published).holds is False
 
     def test_holds_where_winners_change_with_scale(self):
         """DAWA best below 10^6, Hb above."""
@@ -126,7 +126,7 @@ class TestFinding5:
         def error(name, dataset, scale, dimensions):
             return (0.5 if name == ("DAWA" if scale < 10**6 else "Hb") else 1.0) / scale
 
-        assert inputs.nobody_wins(study(error).published).holds
+        assert inputs.no_winner(study(error).published).holds
 
     def test_regret_of_the_best_everywhere_is_one(self):
         """The lowest is 1, and a study unlike the paper's differs."""

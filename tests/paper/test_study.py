@@ -51,7 +51,7 @@ def test_a_study_is_read_by_the_papers_standards(tmp_path):
 
 
 def test_settings_are_sorted_by_what_they_are_for():
-    """Published with a public scale, private with a bought one, small suites apart; other mixtures belong nowhere."""
+    """Published with a public scale, private with an estimated one, small suites apart; others belong nowhere."""
     odd = replace(mixed()[0], variant="private", side_information="public")
     parts = sort_settings(Results.from_rows([*mixed(), odd]))
     assert {name: len(part) for name, part in parts.items()} == {"published": 3, "private": 3, "extras": 1}

@@ -68,7 +68,7 @@ def test_noise_is_never_rounded_down(sensitivity, spend):
 
 
 def test_noise_beyond_floats_is_refused():
-    """A budget so small that the noise overflows is told in one line."""
+    """A budget so small that the noise overflows is reported in one line."""
     with pytest.raises(InvalidEpsilon, match="more noise than a float can hold"):
         noise_scale(Fraction(10**200), Fraction(1, 10**200))
 

@@ -87,7 +87,7 @@ def test_the_scale_is_refused_unless_declared():
         _ = data.scale
 
 
-def test_a_bought_scale_costs_budget_and_is_never_below_one_over_epsilon():
+def test_an_estimated_scale_costs_budget_and_is_never_below_one_over_epsilon():
     """The purchase is in the ledger; a tiny epsilon cannot make the scale negative."""
     data = opened(np.zeros(4), epsilon=Fraction(1, 1000), trials=200, declared=("scale",))
     data.buy_scale(data.epsilon / 20)

@@ -1,6 +1,10 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
+from dpbench.audit.neighbours import pairs
+from dpbench.audit.replay import ReplaySetting, check_pair
 from dpbench.domain import Domain
 from dpbench.errors import InvalidTraining
 from dpbench.privacy.transcript import Direct
@@ -21,7 +25,7 @@ class ForcedScale(Direct):
         return np.full_like(outcome, self.scale) if "scale" in question.why else outcome
 
 
-def test_nothing_reads_the_true_scale_once_it_is_bought():
+def test_nothing_reads_the_true_scale_once_it_is_estimated():
     """With a poisoned purchase MWEM* adds up to the poison, and looks its rounds up there."""
     x, workload = np.arange(64), Prefix(64)
     release = MWEMStar().outcome(x, workload, 1, trials=2, channel=ForcedScale(123456.0), seed=0)
@@ -45,6 +49,36 @@ def test_published_parameters_are_the_authors(kind):
     """table="published" uses the authors' keys."""
     parameters = kind(table="published").parameters_for(Domain((4096,)), 1e4)
     assert parameters == ({"rounds": 12} if kind is MWEMStar else {"rho": 0.8, "eta": 0.1})
+
+
+def test_rounds_under_zcdp_are_those_of_equal_noise():
+    """T rounds at rho are as noisy as at epsilon 2 sqrt(T rho) under pure DP, and the table asks for T there."""
+    star, domain, rho = MWEMStar(), Domain((256,)), Fraction(1, 400)
+    channel = ForcedScale(1e6)
+    ledger = star.outcome(np.full(256, 4000), Prefix(256), rho=rho, seed=0, channel=channel).ledger
+    rounds = sum(charge.kind == "choose" for charge in ledger.charges)
+    assert rounds == star.parameters_for(domain, 2 * (rounds * rho) ** 0.5 * 1e6)["rounds"] == 80
+    assert star.parameters_for(domain, 2 * rho**0.5 * 1e6)["rounds"] == 40
+
+
+@pytest.mark.parametrize("kind", STARRED)
+def test_a_ledger_of_zcdp_begins_with_the_scale_and_spends_all(kind):
+    """A twentieth of rho for the scale, Gaussian noise on what is measured, and selections at an eighth of e^2."""
+    outcome = kind().outcome(np.arange(64), Prefix(64), rho=Fraction(1, 2), seed=0)
+    scale, *others = outcome.ledger.charges
+    assert (scale.why, scale.amount, scale.kind) == ("scale (side information)", Fraction(1, 40), "gaussian")
+    assert {charge.kind for charge in others} == ({"choose", "gaussian"} if kind is MWEMStar else {"gaussian"})
+    assert outcome.ledger.spent == Fraction(1, 2)
+    assert outcome.ledger.private
+
+
+@pytest.mark.parametrize("kind", STARRED)
+def test_replay_under_zcdp(kind):
+    """The same calls and the same output on neighbours, and no call beyond its charge of rho."""
+    workload = Prefix(12)
+    for number, pair in enumerate(pairs(workload.domain)):
+        setting = ReplaySetting(kind(), workload, Fraction(1), 3, None, "zCDP")
+        assert check_pair(setting, pair, seed=number) <= 1
 
 
 def test_rounds_never_decrease_with_the_signal():

@@ -278,7 +278,7 @@ def test_a_full_disk_stops_the_run_with_everything_stored_kept(store, monkeypatc
     """The message says what to do, and the run can go on later."""
     run(study(["Hb"]), store)
     monkeypatch.setattr(os, "fsync", _raise(errno.ENOSPC))
-    with pytest.raises(RunStopped, match="full; everything stored so far is kept: make room"):
+    with pytest.raises(RunStopped, match="full; everything stored so far is kept: free some space"):
         run(study(), store)
     monkeypatch.undo()
     assert len(store.rows()) == 8
@@ -286,7 +286,7 @@ def test_a_full_disk_stops_the_run_with_everything_stored_kept(store, monkeypatc
 
 
 def test_a_store_that_cannot_be_written_any_more_stops_the_run(store, monkeypatch):
-    """Any other trouble with the disk is told in one line as well."""
+    """Any other trouble with the disk is reported in one line as well."""
     monkeypatch.setattr(Store, "append", _raise(errno.EIO))
     with pytest.raises(RunStopped, match="cannot write to"):
         run(study(**ONE), store)

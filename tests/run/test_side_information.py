@@ -21,12 +21,12 @@ def priced(tmp_path, **options):
     return side_prices(Results.from_rows(store.rows()))
 
 
-def test_a_bought_scale_costs_and_a_large_share_costs_more(tmp_path):
+def test_an_estimated_scale_costs_and_a_large_share_costs_more(tmp_path):
     """At a large scale the share is lost to the counts: half of epsilon doubles the error."""
     prices = priced(tmp_path, shares=[0.05, 0.5])
     large = {price.share: price for price in prices if price.scale == 100_000}
     assert large[0.5].ratio > 1.5 > 1.2 > large[0.05].ratio > 0.8
-    assert large[0.5].bought_error / large[0.5].public_error == pytest.approx(large[0.5].ratio)  # one dataset
+    assert large[0.5].estimated_error / large[0.5].public_error == pytest.approx(large[0.5].ratio)  # one dataset
     assert all(0 < price.uncertainty < 0.5 for price in prices)
 
 

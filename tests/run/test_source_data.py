@@ -51,7 +51,7 @@ def test_what_is_not_a_histogram_is_refused(text, reason, tmp_path):
     "content", [b"", b"\x93NUMPY", b"\x93NUMPY\x01\x00v\x00{'descr': '<f8'", b"PK\x03\x04", b"x" * 99]
 )
 def test_a_mangled_array_is_refused(content, tmp_path):
-    """Whatever numpy makes of a broken header, it is told in one line."""
+    """Whatever numpy makes of a broken header, it is reported in one line."""
     path = tmp_path / "own.npy"
     path.write_bytes(content)
     with pytest.raises(DPBenchError, match="own.npy"):

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from dpbench import algorithms, workloads
+from dpbench.algorithms.hdmm import SEARCH
 from dpbench.datasets import shapes
+from dpbench.mathematics.p_identity_fit import fit_axis
 from dpbench.run.code_hash import sources
 from dpbench.run.code_hash.modules import OURS, Library
 from dpbench.run.code_hash.nodes import Nodes
@@ -30,6 +32,7 @@ RUNNERS_OWN = {
     "run/bench.py": None,
     "run/source_data.py": None,
     "run/units.py": None,
+    "store/loss_versions.py": None,
     "store/setting_key.py": None,
     "plugins.py": None,
     "task/parts.py": None,
@@ -186,6 +189,16 @@ def test_a_file_of_an_algorithm_counts(tmp_path):
         table.write_text(text)
         found.append(algorithm_source(kind, [str(table)]))
     assert len({*found, algorithm_source(kind)}) == 3
+
+
+def test_strategies_on_the_disk_are_known_by_all_the_code_that_searches():
+    """HDMM may not import what hashes code; the modules that it names are those of every definition that is reached."""
+    nodes = Nodes(Library(base=sources._OURS.library), sources._OURS)
+    addresses, words, _ = sources._roots([fit_axis], nodes)
+    mathematics = OURS / "mathematics"
+    found = {module.path.relative_to(OURS) for module, _ in Reach(nodes, addresses, words).reached}
+    named = {(mathematics / f"{name.replace('.', '/')}.py").relative_to(OURS) for name in SEARCH}
+    assert {path for path in found if path.parts[0] == "mathematics"} <= named
 
 
 def test_nothing_is_imported_to_find_out_what_code_depends_on():

@@ -95,7 +95,7 @@ def test_what_is_not_a_store_is_refused(what, tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
-    """A read-only place is told in one line."""
+    """A read-only place is reported in one line."""
 
     def refuse(*_, **__):
         raise PermissionError(errno.EACCES, "Permission denied")

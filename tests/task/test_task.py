@@ -286,3 +286,20 @@ def test_a_missing_file_is_refused(tmp_path):
     """What cannot be opened is named."""
     with pytest.raises(InvalidTask, match=r"none.toml: No such file"):
         Task.from_toml(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    "plain", ["Prefix", {"name": "RandomRange", "queries": 500, "seed": 3}, {"name": "P", "a": 0.5}]
+)
+def test_a_workload_is_read_from_its_label(plain):
+    """What results call it; a file only by its name."""
+    part = WorkloadPart.of(plain)
+    assert WorkloadPart.from_label(part.label) == part
+    assert WorkloadPart.of({"name": "Ranges", "file": "/some/where/own.csv"}).label == "Ranges(file=own.csv)"
+
+
+@pytest.mark.parametrize("label", ["", "Prefix(3)", "Prefix(", "Prefix()", "(a=1)", "Prefix(a=1"])
+def test_what_is_no_label_of_a_workload_is_refused(label):
+    """In one line that shows how one is written."""
+    with pytest.raises(InvalidTask, match="cannot be read; write a name"):
+        WorkloadPart.from_label(label)

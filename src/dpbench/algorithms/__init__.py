@@ -40,7 +40,12 @@ PAPER_ORDER = [
 
 
 def catalogue(notion: str = "pure") -> Mapping[str, type[Algorithm]]:
-    """The algorithms that have a notion of privacy, by name: by default those that need nothing but an epsilon."""
+    """The algorithms that have a notion of privacy, by name: by default those that need nothing but an epsilon.
+
+    >>> import dpbench as dpb
+    >>> dpb.algorithms.catalogue()["DAWA"].dimensions
+    (1, 2)
+    """
     return {name: kind for name, kind in everything().items() if notion in kind.notions}
 
 
@@ -63,12 +68,26 @@ def everything() -> Mapping[str, type[Algorithm]]:
 
 
 def names(notion: str = "pure") -> list[str]:
-    """Names of the algorithms that have a notion of privacy, in the order of the paper's Table 1."""
+    """Names of the algorithms that have a notion of privacy, in the order of the paper's Table 1.
+
+    >>> import dpbench as dpb
+    >>> dpb.algorithms.names()[:4]
+    ['Identity', 'Privelet', 'H', 'Hb']
+    >>> "SquareRoot" in dpb.algorithms.names("zCDP")
+    True
+    """
     return list(catalogue(notion))
 
 
 def get(name: str, *, variant: str = "private", **parameters: Any) -> Algorithm:
-    """An algorithm by name, in its private or its published form, with any parameter replaced."""
+    """An algorithm by name, in its private or its published form, with any parameter replaced.
+
+    >>> import dpbench as dpb
+    >>> dpb.algorithms.get("hb").name
+    'Hb'
+    >>> dpb.algorithms.get("MWEM", rounds=5).rounds
+    5
+    """
     folded = {known.casefold(): kind for known, kind in everything().items()}
     kind = folded.get(str(name).casefold())
     if kind is None:

@@ -37,14 +37,14 @@ class AGrid(Algorithm):
     The authors' code rounds the numbers of parts down and cuts every g cells, g rounded down too; the publication
     rounds them up (``rounding="ceil"``).
 
-    The publication takes the number of records to be known. Here the private form buys it with a twentieth of epsilon;
-    ``side_information="public"`` is the paper's setting. The published form is told it for free; its ledger says so.
+    The publication takes the number of records to be known. The private form estimates it with a twentieth of epsilon;
+    ``side_information="public"`` is the paper's setting. The published form is given it for free; its ledger says so.
 
     Privacy
     -------
     Of what the scale has left of epsilon, one call spends the share alpha on the coarse blocks, a second one the rest
     on the squares. Blocks are disjoint, and so are squares: one record moves the answers of each call by 1. The first
-    grid depends on the domain, epsilon and the scale as it was bought or published, the second also on the noisy
+    grid depends on the domain, epsilon and the scale as it was estimated or published, the second also on the noisy
     answers of the first call. The average is post-processing.
     """
 
@@ -91,14 +91,18 @@ class AGrid(Algorithm):
 
         del workload
         coarse_budget, fine_budget = split(data.budget, self.alpha)
+        # measure: a coarse grid
         coarse = self.coarse_grid(data.domain, float(data.scale) * data.as_epsilon(data.budget))
         blocks = data.measure(coarse, coarse_budget, "coarse blocks").reshape(-1)
+        # select: how finely to cut each block, by its noisy count alone
         lower, upper = coarse.boxes
         target = self.parts(blocks * data.as_epsilon(fine_budget))
         side = np.maximum(np.sqrt(coarse.sizes.reshape(-1) / target**2), 1.0).astype(np.int64)
         fine_lower, fine_upper, many = cut_into_squares(lower, upper, side)
+        # measure: the squares inside the blocks
         fine = BoxCounts(data.domain, fine_lower, fine_upper)
         squares = data.measure(fine, fine_budget, "squares inside the blocks")
+        # estimate: squares that add up to the average of both counts of a block
         return fine.spread(self.combine(blocks, squares, many, target, data.ledger.notion.precision_power))
 
     def coarse_grid(self, domain: Domain, signal: float) -> GridCounts:
@@ -118,6 +122,7 @@ class AGrid(Algorithm):
     ) -> Floats:
         """Squares made to add up to the average of each block's own count and their sum, by their precision."""
         first = np.cumsum(many) - many
+        # two counts of every block, its own and the sum of its squares
         total = np.add.reduceat(squares, first)
         kappa = many if self.kappa == "k" else target**2
         own = self.alpha**power * kappa / ((1 - self.alpha) ** power + self.alpha**power * kappa)

@@ -68,10 +68,14 @@ class AHP(Algorithm):
         del workload
         trials, cells = data.trials, data.domain.size
         for_cells, for_totals = split(data.budget, self.rho)
+        # measure: every cell, small counts to 0
         noisy = data.measure(Cells(data.domain), for_cells, "cells").reshape(trials, cells)
         noisy[noisy <= self.eta * math.log(cells) / data.as_epsilon(for_cells)] = 0.0
+        # select: clusters of cells that look alike, by the noisy counts alone
         labels = cluster(noisy, 2.0 / data.as_epsilon(for_totals) ** 2)
+        # measure: one total per cluster
         totals = data.measure(GroupTotals(labels, cells), for_totals, "totals of clusters").reshape(trials, cells)
+        # estimate: each total evenly over its cluster
         return spread(totals, labels).reshape(trials, *data.domain.shape)
 
 

@@ -185,12 +185,14 @@ class DAWA(Algorithm):
         structure, counting = split(data.epsilon, self.rho)
         published = self.variant == "published"
         cells = len(cells_along(data.domain, padded=published))
+        # select: buckets of cells that look even, for every trial
         if structure == 0:
             cuts = np.ones((data.trials, cells + 1), dtype=bool)
         elif published:
             cuts = self._least_cost(data, structure, counting, cells)
         else:
             cuts = data.partition(self._cost(data.domain, structure), structure, "partition")
+        # measure and estimate: a weighted hierarchy over each trial's own buckets
         estimate = np.empty((data.trials, *data.domain.shape))
         for trial, one in enumerate(data.each_trial("the hierarchy over each trial's buckets")):
             estimate[trial] = self._counts(one, workload, np.flatnonzero(cuts[trial]), counting)
@@ -214,14 +216,17 @@ class DAWA(Algorithm):
             objective = self.objective
         question = (workload, self.branching, self.steps, objective, self.variant == "published")
         cells = int(edges[-1])
+        # the strategy; single cells and short lines recur, so theirs is kept
         if len(edges) == cells + 1:
             solver = _kept_solver(None, *question)
         elif cells <= FEW_CELLS:
             solver = _kept_solver(edges.tobytes(), *question)
         else:
             solver = _solver(edges, *question)
+        # measure: weighted counts over the buckets
         strategy = solver.strategy if solver.tree.domain == data.domain else _PaddedCounts(solver.tree)
         answers = data.laplace(strategy, spend, "bucket counts")
+        # estimate: least squares, without the padding
         estimate = solver.solve(answers[np.newaxis])[0]
         return np.asarray(estimate[tuple(slice(side) for side in data.domain)])
 

@@ -56,7 +56,7 @@ class DPCube(Algorithm):
     answers by 1. The boxes follow from these noisy answers alone. A second call spends the rest on the counts of the
     boxes, which tile the domain: one record moves them by 1. Averaging is post-processing.
     The published form draws both phases on several axes with one seed: the noise of the i-th box is that of the i-th
-    block, and what the two phases tell together is not paid for. It is reproduced by subtracting the true counts
+    block, and what the two phases reveal together is not paid for. It is reproduced by subtracting the true counts
     of the blocks, which the ledger shows. On one axis the published form draws fresh noise and is private.
     """
 
@@ -111,6 +111,7 @@ class DPCube(Algorithm):
     def estimate(self, data: PrivateData, workload: Workload) -> Floats:
         """The first phase for all trials at once, then boxes, the second phase and what follows trial by trial."""
         del workload
+        # measure: cells or blocks; select: boxes that look even; measure: these boxes; estimate: both together
         first, second = privacy.split(data.budget, self.rho)
         if self.rule == "variance":
             cells = data.measure(Cells(data.domain), first, "cells, to find even boxes")
@@ -119,6 +120,7 @@ class DPCube(Algorithm):
         blocks = data.measure(grid, first, "blocks, to find even boxes")
         if self.variant == "private" or data.domain.ndim == 1:
             return np.stack([self._by_penalty(*each, grid) for each in zip(data.each_trial(), blocks, strict=True)])
+        # the authors' code uses the noise of the blocks again for the boxes
         table = SummedAreas().of(data.reveal("blocks, to use their noise again"))
         noise = (blocks - grid.answer(table)) * float(first / second)
         data.forfeit(second, "boxes, whose noise is that of the blocks")
@@ -130,11 +132,14 @@ class DPCube(Algorithm):
 
     def _by_variance(self, data: PrivateData, cells: Floats, first: Fraction) -> Floats:
         """One trial from its noisy cells on."""
+        # select: boxes whose noisy cells vary no more than noise does
         threshold = self.tolerance * 2.0 / data.as_epsilon(first) ** 2
         lower, upper = boxes_by_variance(cells, threshold, self.small, 2 * threshold, at_median=self.split == "median")
         boxes = BoxCounts(data.domain, lower, upper)
+        # measure: one count per box
         precision = float(data.budget / first) ** data.ledger.notion.precision_power
         counts = data.measure(boxes, data.budget, "boxes that look even")
+        # estimate: both counts of a box, weighted by their precision
         sums = np.bincount(boxes.labels, weights=cells.reshape(-1), minlength=len(counts))
         correction = precision / (boxes.sizes * precision + 1.0) * (counts - sums)
         if self.spread == "cells":

@@ -118,11 +118,14 @@ class EFPA(Algorithm):
         if self.variant == "published":
             return self._estimate_published(data, selection, measurement)
         n = data.domain.size
+        # select: how many coordinates to keep, by what the rest and the noise cost
         kept, reach = cutoffs(n), self._sensitivities(n)
         length = sqrt(2) * np.sqrt(kept) * reach / float(measurement)
         chosen = data.choose(CutoffScore(length), selection, "number of coordinates")
+        # measure: the kept coordinates
         question = KeptCoordinates(n, kept[chosen], 1.0 / reach[chosen])
         noisy = data.laplace(question, measurement, "kept coordinates, each over the sensitivity of all")
+        # estimate: the transform back, 0 for the others
         inside = np.arange(n) < kept[chosen, None]
         return synthesis(np.where(inside, noisy * reach[chosen, None], 0.0))
 
@@ -138,9 +141,12 @@ class EFPA(Algorithm):
         n = data.domain.size
         kept = cutoffs(n)
         spectrum = np.fft.rfft(data.reveal("true phases"))
+        # select: how many coefficients to keep
         score = _PublishedScore(n, np.asarray(kept * (sqrt(2) / float(measurement)), dtype=np.float64))
         chosen = data.choose(score, selection, "number of coefficients")
+        # measure: their magnitudes
         noisy = data.laplace(_Magnitudes(kept[chosen], spectrum.shape), measurement, "magnitudes")
         magnitudes = noisy * np.sqrt(kept[chosen])[:, None]
+        # estimate: noisy magnitudes with true phases, transformed back
         inside = np.arange(len(spectrum)) <= chosen[:, None]
         return np.fft.irfft(np.where(inside, magnitudes * np.exp(1j * np.angle(spectrum)), 0.0), n)

@@ -34,8 +34,8 @@ QUICK = 512
 """Cells of an axis up to which a search takes seconds."""
 LONGEST = 32_768
 """Cells of the longest axis."""
-SEARCH = ("kernels.matrices", "kernels.p_identity", "descent", "moments", "tents", "p_identity_fit")
-"""The code that searches; what another version of it has left on the disk is not read."""
+SEARCH = ("kernels.matrices", "kernels.p_identity", "descent", "moments", "p_identity", "p_identity_fit", "tents")
+"""The modules that search, all of them (a test follows the calls); what other code has left on the disk is not read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,8 +131,10 @@ def _solver(workload: Workload, starts: int, iterations: int) -> PIdentityLeastS
     def solver(strategies: Iterable[AxisStrategy]) -> PIdentityLeastSquares:
         return PIdentityLeastSquares(PIdentity(workload.domain, edges, tuple(strategies)))
 
+    # one strategy per axis, each for itself
     found = [solver(_axis(axis.moment, starts, iterations) for axis in axes)]
     if typical(workload).axes is None:
+        # a list of boxes is no product: the axes in turn, each given the others
         ranges = counted(workload)
         for number in list(range(len(axes))) * (SWEEPS if len(axes) > 1 else 0):
             others = np.delete(found[-1].variances(ranges), number, axis=0)
@@ -140,6 +142,7 @@ def _solver(workload: Workload, starts: int, iterations: int) -> PIdentityLeastS
             strategies = list(found[-1].strategy.axes)
             strategies[number] = _axis(moment, starts, iterations)
             found.append(solver(strategies))
+    # plain cells, and of all these the best
     found.append(solver(AxisStrategy.cells(axis.moment.side) for axis in axes))
     return min(found, key=lambda each: each.mean_variance(workload))
 

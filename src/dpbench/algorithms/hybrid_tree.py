@@ -80,7 +80,9 @@ class HybridTree(Algorithm):
     def estimate_once(self, data: PrivateData, workload: Workload) -> Floats:
         """Cuts, then noisy counts of all boxes, then least squares."""
         del workload
+        # select: a tree of boxes
         tree = TreeLeastSquares(self._grow(data))
+        # measure: a count per box; estimate: least squares
         return np.asarray(tree.solve(data.laplace(tree.strategy, data.epsilon, "counts of the tree")[None])[0])
 
     def _grow(self, data: PrivateData) -> Tree:
@@ -112,10 +114,12 @@ class HybridTree(Algorithm):
         from dpbench.mathematics.kernels.boxes import cut_boxes
 
         fanout = np.zeros(len(lower), dtype=np.int64)
+        # single cells stay as they are
         several = (upper - lower > 1).any(axis=1)
         lower, upper = lower[several], upper[several]
         parts = np.ones(len(lower), dtype=np.int64)
         for axis in (first, 1 - first):
+            # a private median per box, boxes that are one cell wide without
             cut = lower[:, axis].copy()  # no cut
             long = upper[:, axis] - cut > 1
             if long.any():

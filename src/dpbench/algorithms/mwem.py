@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,8 +15,9 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput, Unsupported
 from dpbench.mathematics.multiplicative_weights import MultiplicativeWeights
+from dpbench.mathematics.worst_answered import BoxTotals, Queries, WorstAnswered, queries_of
 from dpbench.privacy import PrivateData, evenly, split
-from dpbench.workloads import Prefix, Ranges, Workload
+from dpbench.workloads import Workload
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -26,81 +26,11 @@ LARGEST_BATCH = 2**22
 """Scores or cells held at once; where all trials together have more, they are run one by one."""
 
 
-@dataclass(frozen=True)
-class BoxTotals:
-    """The statistic of records in every box of a workload, weights left aside, ``(q,)``."""
-
-    boxes: Workload
-
-    def of(self, counts: Ints) -> Floats:
-        """Exact: a float holds every total up to 2^53."""
-        return np.asarray(self.boxes.answer(counts), dtype=np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class Queries:
-    """The queries of a workload as boxes with weights."""
-
-    boxes: Workload
-    """The same ranges, every weight 1."""
-    lower: Ints
-    """``(q, axes)``."""
-    upper: Ints
-    """``(q, axes)``."""
-    magnitude: Floats
-    """``(q,)``: |weight|."""
-    coefficients: Floats
-    """``(q,)``: weights as the updates use them, scaled down to -1 ... 1 where one exceeds that."""
-
-    @property
-    def sensitivity(self) -> float:
-        """The most that one record moves an answer: the largest |weight|."""
-        return float(self.magnitude.max()) or 1.0
-
-
-@lru_cache(maxsize=4)
-def _queries(workload: Workload) -> Queries:
-    """The queries of a workload, kept between calls: they are public."""
-    listed = workload.ranges()
-    unit = listed if (listed.weights == 1).all() else Ranges(workload.domain, listed.lower, listed.upper)
-    magnitude = np.abs(listed.weights)
-    return Queries(
-        boxes=workload if isinstance(workload, Prefix) else unit,  # one running sum instead of two look-ups
-        lower=listed.lower,
-        upper=listed.upper,
-        magnitude=magnitude,
-        coefficients=listed.weights / max(1.0, float(magnitude.max())),
-    )
-
-
-class WorstAnswered:
-    """Score each query by how far the estimate's answer is off; those that were measured are forbidden.
-
-    The estimate is public, and one record moves the true answer by at most the query's |weight|.
-    """
-
-    monotone = False
-
-    def __init__(self, queries: Queries, estimate: Floats, measured: Ints) -> None:
-        self.statistic = BoxTotals(queries.boxes)
-        self.sensitivity = queries.sensitivity
-        self._magnitude = queries.magnitude
-        self._answers = queries.boxes.answer(estimate)
-        self._measured = measured
-
-    def score(self, counts: Any) -> Floats:
-        """|W_j x - W_j xhat|, ``(trials, q)``, from the box totals that stand in for the counts."""
-        errors: Floats = np.subtract(counts, self._answers)
-        np.abs(errors, out=errors)
-        errors *= self._magnitude
-        np.put_along_axis(errors, self._measured, -np.inf, axis=1)
-        return errors
-
-
 class ChosenBox:
     """Ask for the records in one box a trial, which one record moves by 1."""
 
     sensitivity = 1
+    lattice = 1
     shape: tuple[int, ...] = ()
 
     def __init__(self, queries: Queries, chosen: Ints) -> None:
@@ -125,7 +55,7 @@ class MWEM(Algorithm):
     +-50, where the authors' code overflows; there are at most as many rounds as queries; and where a query's weight
     exceeds 1 the whole workload is scaled down for the updates, which are made for coefficients from -1 to 1.
 
-    The scale is side information, which the published form is told for free; it differs in nothing else.
+    The scale is side information, which the published form is given for free; it differs in nothing else.
 
     Privacy
     -------
@@ -133,7 +63,7 @@ class MWEM(Algorithm):
     by at most the largest |weight|: xhat follows from earlier answers and the scale. Scores can rise and fall, so
     the factor 2 of the exponential mechanism stays. The rest is spent on the number of records in the
     selected box, sensitivity 1, which is multiplied by the query's weight afterwards.
-    The scale is bought with a share of epsilon before; where it is public, one record shows.
+    The scale is estimated with a share of epsilon before; where it is public, one record shows.
     """
 
     name = "MWEM"
@@ -174,7 +104,7 @@ class MWEM(Algorithm):
             )
         if data.trials > 1 and data.trials * max(count, data.domain.size) > LARGEST_BATCH:
             return super().estimate(data, workload)
-        return self._learn(data, _queries(workload), min(self.rounds, count))
+        return self._learn(data, queries_of(workload), min(self.rounds, count))
 
     def estimate_once(self, data: PrivateData, workload: Workload) -> Floats:
         """One trial."""
@@ -188,10 +118,13 @@ class MWEM(Algorithm):
         mean = np.zeros_like(estimate) if self.average else estimate
         measured = np.empty((trials, 0), dtype=np.int64)
         for number in range(1, rounds + 1):
+            # select: the query that the estimate answers worst
             score = WorstAnswered(queries, estimate, measured)
             chosen = np.reshape(data.choose(score, for_selection, f"query {number}"), trials)
             measured = np.column_stack([measured, chosen])
+            # measure: its answer
             noisy = np.reshape(data.measure(ChosenBox(queries, chosen), for_answer, f"answer {number}"), trials)
+            # learn: multiplicative weights, with the earlier answers again
             coefficients = queries.coefficients[chosen]
             weights.learn(queries.lower[chosen], queries.upper[chosen], coefficients, coefficients * noisy)
             estimate = weights.estimate()

@@ -70,7 +70,7 @@ class PHP(Algorithm):
 
     Privacy
     -------
-    Half of epsilon buys structure. Half of that is divided among the floor(log2 n) depths: at each depth one call
+    Half of epsilon goes to structure. Half of that is divided among the floor(log2 n) depths: at each depth one call
     selects for every open cluster how to cut it; the clusters are disjoint, so a record moves the scores of one of
     them, each by at most 2 (see ``linear.deviation``). The other half selects among the clusterings of the trace, at
     sensitivity 2. Neither score is monotone. What is left, at least half of epsilon, measures the totals of disjoint
@@ -84,7 +84,7 @@ class PHP(Algorithm):
     not_private = "it goes on cutting closed clusters beyond the depth that it pays for"
 
     share: float = 0.5
-    """Share of epsilon that buys structure."""
+    """Share of epsilon for structure."""
     largest: int = 2000
     """The search ends with more clusters than this."""
 
@@ -101,6 +101,7 @@ class PHP(Algorithm):
         n = data.domain.size
         structure, counts = split(data.epsilon, self.share)
         price = 1.0 / float(counts)
+        # select: one clustering of a search by bisection
         if n == 1:
             labels = np.zeros(1, dtype=np.int64)
         elif self.variant == "published":
@@ -110,8 +111,10 @@ class PHP(Algorithm):
             decisions = self._search(data, search, price)
             trace = BisectionTrace(decisions.first, decisions.stop, decisions.cut, price)
             labels = decisions.labels(int(data.choose(trace, selection, "one clustering of the trace")), n)
+        # measure: one total per cluster
         clusters = int(labels[-1]) + 1
         totals = data.laplace(GroupTotals(labels, clusters), data.epsilon, "totals of the clusters")
+        # estimate: the mean of its cluster in every cell, at least 0
         means = np.maximum(totals / np.bincount(labels), 0.0)
         return np.asarray(means[labels])
 
@@ -125,13 +128,16 @@ class PHP(Algorithm):
         for depth in range(depths):
             if len(first) == 0 or clusters == n or clusters > self.largest:
                 break
+            # one private cut, or none, in every open interval
             chosen = data.choose_each(Bisections(first, stop, price), spend, f"cuts at depth {depth + 1}")
+            # no more cuts than the largest number of clusters takes
             so_far = clusters + np.cumsum(chosen > 0)
             heeded = 1 + np.searchsorted(so_far, min(n, self.largest + 1))
             first, stop, chosen = first[:heeded], stop[:heeded], chosen[:heeded]
             clusters = int(so_far[len(first) - 1])
             is_cut = chosen > 0
             history.append((first, stop, np.where(is_cut, first + chosen, 0)))
+            # the two parts of every cut, without single cells
             middle = (first + chosen)[is_cut]
             first = np.stack([first[is_cut], middle], axis=1).reshape(-1)
             stop = np.stack([middle, stop[is_cut]], axis=1).reshape(-1)

@@ -58,7 +58,7 @@ class SF(Algorithm):
 
     Privacy
     -------
-    The scale is side information, bought before. A share of epsilon is divided evenly among the bins - 1 boundaries,
+    The scale is side information, estimated before. A share of epsilon is divided evenly among the bins - 1 boundaries,
     one selection each. The score is the squared error over 2 F, where one record moves the squared error of counts cut
     off at F by at most 2 F (see ``linear.structure``): sensitivity 1, not monotone. Draws that are not needed cost
     nothing. All that is left measures the trees: the bins are disjoint, and the h nodes above a cell are weighted by
@@ -78,7 +78,7 @@ class SF(Algorithm):
     F_rule: Literal["scale", "published"] = by_variant(private="scale", published="published")
     """Where counts are cut off: at the scale, or at 10,000 times the mean count."""
     structure_share: float | None = by_variant(private=0.05, published=None)
-    """Share of epsilon that buys the structure; None: by the authors' formula, from the scale (published form only)."""
+    """Share of epsilon for the structure; None: by the authors' formula, from the scale (published form only)."""
     cells_per_bin: int = 10
     """Cells for each bin, on average."""
     inner_noise: bool = by_variant(private=True, published=False)
@@ -112,7 +112,9 @@ class SF(Algorithm):
     def estimate_once(self, data: PrivateData, workload: Workload) -> Floats:
         """Draw boundaries, then measure inside the bins."""
         del workload
+        # select: the boundaries of the bins
         edges = self._boundaries(data)
+        # measure and estimate: totals spread evenly, or a tree over every bin
         if not self.hierarchy:
             lengths = np.diff(edges)
             labels = np.repeat(np.arange(len(lengths)), lengths)
@@ -133,11 +135,13 @@ class SF(Algorithm):
         if bins in (1, n):
             return edges
         published = self.variant == "published"
+        # how far one record moves a score, and the share of the budget
         ceiling = float(data.scale) * (1e4 / n if self.F_rule == "published" else 1.0)
         reach = 2 * ceiling + 1 if published else 2 * ceiling or 1.0  # a public scale of 0 leaves nothing to move
         share = self._published_share(data, bins, ceiling) if self.structure_share is None else self.structure_share
         budget = split(data.epsilon, share)[0]
         spend = evenly(budget, bins if published else bins - 1)
+        # boundaries from right to left, each left of the one before
         drawn, right = 0, n
         for k in range(bins - 1, 0, -1):
             if right == k + 1:

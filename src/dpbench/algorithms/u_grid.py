@@ -31,14 +31,14 @@ class UGrid(Algorithm):
     of a row or column may be smaller; that is the default. The publication, on a continuous domain, cuts each axis into
     m = sqrt(N epsilon / c) equal parts: ``mode="m_by_m"``.
 
-    The publication takes N to be known. Here the private form buys it with a twentieth of epsilon, and uses what is
-    left of epsilon in the rule too; ``side_information="public"`` is the paper's setting. The published form is told N
+    The publication takes N to be known. The private form estimates it with a twentieth of epsilon, and uses what is
+    left of epsilon in the rule too; ``side_information="public"`` is the paper's setting. The published form is given N
     for free, says so in its ledger, and differs in nothing else.
 
     Privacy
     -------
     One call spends on the counts of the blocks all of epsilon that the scale has left. Blocks are disjoint, so one
-    record moves the answers by 1. The grid depends on the domain, on epsilon and on the scale as it was bought or
+    record moves the answers by 1. The grid depends on the domain, on epsilon and on the scale as it was estimated or
     published.
     """
 
@@ -65,9 +65,11 @@ class UGrid(Algorithm):
 
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Noisy blocks, spread; trial by trial where their grids differ."""
+        # select: the grid, by the number of records and the budget alone
         grids = [self._sides(data.domain, scale * data.as_epsilon(data.budget)) for scale in data.scale]
         if len(set(grids)) > 1:
             return super().estimate(data, workload)
+        # measure and estimate: its blocks, spread evenly
         grid = self._grid(data.domain, grids[0])
         return grid.spread(data.measure(grid, data.budget, "blocks of the grid"))
 

@@ -1,6 +1,9 @@
 """The black box: outputs on two neighbours, told apart as far as epsilon allows and no further.
 
 It is the only layer that sees the sampler, noise that is used twice, and anything else below the handle.
+
+Gaussian noise that is half of what (1, 1e-6) asks for was refuted 40 of 40 times with a million runs on each side: a
+power of at least 0.92, at a level of 95 % (``tests/audit/test_black_box.py``).
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from numpy.typing import NDArray
 
 from dpbench.audit.events import Test, choose_event, test_event
 from dpbench.audit.features import features
+from dpbench.audit.vectors import shown
 from dpbench.domain import Domain
 from dpbench.workloads import Workload
 
@@ -28,6 +32,8 @@ FALSE_ALARM = 0.001
 PURE: tuple[Promise, ...] = ((1.0, 0.0), (4.0, 0.0))
 APPROXIMATE: tuple[Promise, ...] = ((1.0, 1e-6),)
 """What is tried of an algorithm that has zCDP too."""
+LARGE = 100_000
+"""Records in every cell of the second pair."""
 LEARNED = "learned from the other half"
 CLIP = 6.0
 """Standard deviations at which numbers are cut off before the weights of the learned one are fitted."""
@@ -48,6 +54,11 @@ class PromisedPair:
         """The domain of the workload."""
         return self.workload.domain
 
+    def __str__(self) -> str:
+        cell = int(np.argmax((self.fewer != self.more).reshape(-1)))
+        one, other = self.fewer.reshape(-1)[cell], self.more.reshape(-1)[cell]
+        return f"x = {shown(self.fewer)} and cell {cell} from {one} to {other}"
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -64,6 +75,19 @@ class Finding:
         return self.strongest.refuted > self.setting.epsilon
 
 
+Pairs = Callable[[Workload, float], Sequence[tuple[Counts, Counts]]]
+"""Which pairs of neighbours to look at, for a workload and an epsilon."""
+
+
+def usual_pairs(workload: Workload, epsilon: float) -> list[tuple[Counts, Counts]]:
+    """Few records, and cells that are all large."""
+    del epsilon
+    large = np.full(workload.domain.shape, LARGE)
+    more = large.copy()
+    more.reshape(-1)[-1] += 1
+    return [neighbours_on(workload.domain), (large, more)]
+
+
 def neighbours_on(domain: Domain) -> tuple[Counts, Counts]:
     """Nothing and one record on up to 8 cells; beyond, a step whose empty side gains one at the edge."""
     middle = domain.size // 2
@@ -74,11 +98,20 @@ def neighbours_on(domain: Domain) -> tuple[Counts, Counts]:
 
 
 def probe(
-    sampler: Sampler, workloads: Sequence[Workload], runs: int, seed: int, promises: Sequence[Promise] = PURE
+    sampler: Sampler,
+    workloads: Sequence[Workload],
+    runs: int,
+    seed: int,
+    promises: Sequence[Promise] = PURE,
+    pairs: Pairs = usual_pairs,
 ) -> Iterator[Finding]:
-    """One finding for each workload and promise, with ``runs`` runs on each side."""
-    pairs = [(workload, *neighbours_on(workload.domain)) for workload in workloads]
-    settings = [PromisedPair(*pair, *promise) for promise in promises for pair in pairs]
+    """One finding for each workload, promise and pair, with ``runs`` runs on each side."""
+    settings = [
+        PromisedPair(workload, *pair, *promise)
+        for promise in promises
+        for workload in workloads
+        for pair in pairs(workload, promise[0])
+    ]
     for number, setting in enumerate(settings):
         yield _look(sampler, setting, runs, np.random.SeedSequence([seed, number]), len(settings))
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError, fields, is_dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from dpbench.audit.neighbours import SMALL_DOMAINS
 from dpbench.audit.side_effects import files_opened
-from dpbench.audit.subject import Subject, workload_for
+from dpbench.audit.subject import SMALL_DOMAINS, Subject, workload_for
 from dpbench.errors import CheckFailed
 
 EDGE_DOMAINS = {
@@ -20,6 +18,8 @@ EDGE_DOMAINS = {
     3: ("1x1x1", "2x3x5", "1x4x1"),
 }
 """Single cells, two, three, primes, thin and non-square ones, by number of axes."""
+ROUNDING = 1e-9
+"""Relative; a solver may work on several trials at once, and its last bits may depend on how many there are."""
 Figures = Mapping[str, Any]
 
 
@@ -39,12 +39,15 @@ def check_form(subject: Subject) -> Figures:
     except TypeError as error:
         raise CheckFailed(f"{subject.name} cannot be hashed: {error}; parameters have to be plain values") from None
     if not list(subject.domains(SMALL_DOMAINS)):
-        raise CheckFailed(f"{subject.name} runs on none of 1, 2 and 3 axes, so nothing can be examined")
+        raise CheckFailed(
+            f"{subject.name} supports no domain that is tried (1, 2 and 3 axes, up to 1,024 cells), so nothing can be "
+            f"examined; name one with --domain"
+        )
     return {}
 
 
 def check_batch(subject: Subject) -> Figures:
-    """Same seed same bits; trials do not depend on how many there are; the input stays as it was."""
+    """Same seed same bits; trials do not depend, but for rounding, on how many there are; the input stays as it was."""
     for domain in subject.domains(SMALL_DOMAINS):
         x = 40 * (np.arange(domain.size).reshape(domain.shape) % 5)
         kept, workload = x.copy(), workload_for(domain)
@@ -53,7 +56,8 @@ def check_batch(subject: Subject) -> Figures:
             raise CheckFailed(
                 f"{subject.name} gives two results for one seed on {domain}: draw only through the handle"
             )
-        if not np.array_equal(several[:2], subject.outcome(x, workload, 0.5, trials=2).estimate):
+        two = subject.outcome(x, workload, 0.5, trials=2).estimate
+        if not np.allclose(several[:2], two, rtol=ROUNDING, atol=ROUNDING * float(np.abs(two).max())):
             raise CheckFailed(f"{subject.name}: a trial depends on how many trials are run with it on {domain}")
         if (several == several[0]).all():
             raise CheckFailed(f"{subject.name} adds no noise on {domain}: all trials came out the same")
@@ -90,38 +94,4 @@ def check_edges(subject: Subject) -> Figures:
         for counts in (np.zeros(domain.size, dtype=np.int64), one_huge, np.arange(domain.size)):
             for epsilon in (1e-6, 0.1, 1e6):
                 subject.outcome(counts.reshape(domain.shape), workload_for(domain), epsilon)
-    return {}
-
-
-def check_consistency(subject: Subject) -> Figures:
-    """As epsilon grows the answers become exact, or they do not, as declared."""
-    worst = 0.0
-    for domain in subject.domains(SMALL_DOMAINS):
-        x = ((7 * np.arange(domain.size) ** 2) % 31).reshape(domain.shape)
-        workload = workload_for(domain)
-        estimate = subject.outcome(x, workload, 10**9, trials=4).estimate
-        worst = max(worst, float(np.abs(workload.answer(estimate) - workload.answer(x)).max()))
-    if subject.algorithm.consistent and worst > 1e-3:
-        raise CheckFailed(
-            f"{subject.name} declares consistency, but at epsilon 1e9 an answer is still off by {worst:.3g}"
-        )
-    if not subject.algorithm.consistent and worst <= 1e-3:
-        raise CheckFailed(f"{subject.name} declares a bias that stays, but at epsilon 1e9 all answers are exact")
-    return {"error at epsilon 1e9": worst}
-
-
-def check_exchangeability(subject: Subject) -> Figures:
-    """Where declared: four times the counts at a quarter of epsilon give four times the estimate, draw for draw."""
-    if not subject.algorithm.exchangeable:
-        return {}
-    for domain in subject.domains(SMALL_DOMAINS):
-        x = ((5 * np.arange(domain.size)) % 17).reshape(domain.shape)
-        workload = workload_for(domain)
-        small = subject.outcome(x, workload, Fraction(2), trials=8).estimate
-        large = subject.outcome(4 * x, workload, Fraction(1, 2), trials=8).estimate
-        if not np.allclose(large, 4 * small, rtol=1e-9, atol=1e-9):
-            raise CheckFailed(
-                f"{subject.name} declares exchangeability, but on {domain} four times the counts at a quarter of "
-                f"epsilon do not give four times the estimate"
-            )
     return {}

@@ -17,7 +17,7 @@ from dpbench.algorithm import Algorithm, SideInformation, Variant
 from dpbench.audit.layers import audit
 from dpbench.audit.plain_functions import QUICK_RUNS, audit_function
 from dpbench.audit.report import LAYERS, AuditReport, Layer
-from dpbench.audit.subject import in_words
+from dpbench.audit.subject import CASES, in_words
 from dpbench.errors import DPBenchError, InvalidInput
 from dpbench.plugins import find, is_file_reference, load_class_or_function
 from dpbench.run.executors.contained import PATIENCE, Contained, exit_words, print_to
@@ -41,6 +41,10 @@ class Examination:
     """Whether to run the black box; a plain function has it always."""
     runs: int | None = None
     """Runs a side for it."""
+    cases: int = CASES
+    """Cases of the randomised replay."""
+    domain: str | None = None
+    """The only domain to replay on, where given."""
 
     def run(self) -> AuditReport:
         """Load it and audit it, here and now."""
@@ -59,6 +63,8 @@ class Examination:
             seed=self.seed,
             ignore_marks=self.ignore_marks,
             black_box=(self.runs or RUNS) if self.black_box else 0,
+            cases=self.cases,
+            domain=self.domain,
         )
 
     def _load(self) -> Any:

@@ -12,24 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, SideInformation
-from dpbench.audit.black_box import APPROXIMATE, PURE, Finding, Promise, Sampler, probe
-from dpbench.audit.conformance import (
-    check_batch,
+from dpbench.audit.black_box import APPROXIMATE, PURE, Finding, Pairs, Promise, Sampler, probe, usual_pairs
+from dpbench.audit.conformance import check_batch, check_edges, check_files, check_form
+from dpbench.audit.declared import (
     check_consistency,
-    check_edges,
+    check_data_independence,
     check_exchangeability,
-    check_files,
-    check_form,
+    check_expected_error,
 )
+from dpbench.audit.fresh import TooSlow, fresh
 from dpbench.audit.ledgers import check_ledger
-from dpbench.audit.neighbours import SMALL_DOMAINS
 from dpbench.audit.own_mechanisms import check_own_mechanisms
-from dpbench.audit.replay_layer import check_replay
+from dpbench.audit.replay_layer import check_replay, prepare
 from dpbench.audit.report import LAYERS, AuditReport, Layer
 from dpbench.audit.sensitivity import check_sensitivity
-from dpbench.audit.subject import Subject, built, in_words, workload_for
-from dpbench.audit.switch_points import check_totals
-from dpbench.domain import Domain
+from dpbench.audit.subject import CASES, SMALL_DOMAINS, Subject, built, in_words, workload_for
+from dpbench.domain import Domain, DomainLike
 from dpbench.errors import CheckFailed, PrivacyError
 from dpbench.privacy.ledger import BY_ITS_OWN
 from dpbench.workloads import Workload
@@ -37,10 +35,19 @@ from dpbench.workloads import Workload
 Check = Callable[[Subject], Mapping[str, Any]]
 
 CHECKS: Mapping[str, tuple[Check, ...]] = {
-    "conformance": (check_form, check_batch, check_files, check_edges, check_consistency, check_exchangeability),
+    "conformance": (
+        check_form,
+        check_batch,
+        check_files,
+        check_edges,
+        check_consistency,
+        check_exchangeability,
+        check_expected_error,
+        check_data_independence,
+    ),
     "ledger": (check_ledger,),
     "sensitivity": (check_sensitivity,),
-    "replay": (check_replay, check_totals),
+    "replay": (check_replay,),
 }
 IN_ORDER = (
     check_form,
@@ -49,23 +56,40 @@ IN_ORDER = (
     check_sensitivity,
     check_own_mechanisms,
     check_replay,
-    check_totals,
     check_files,
     check_edges,
     check_consistency,
     check_exchangeability,
+    check_expected_error,
+    check_data_independence,
 )
 """As ``check_algorithm`` goes through them: the cheap and telling ones first."""
-BLACK_BOX_DOMAINS = ("4", "12", "2x2", "12x3")
+BLACK_BOX_DOMAINS = {1: ("4", "12"), 2: ("2x2", "12x3")}
 """The first and the last of those that the algorithm supports."""
 BATCH = 2000
 
 
+LONGEST = 600.0
+"""Seconds that a check may take in its process."""
+
+
 def check_algorithm(
-    algorithm: Algorithm | type[Algorithm], *, side_information: SideInformation | None = None, seed: int = 0
+    algorithm: Algorithm | type[Algorithm],
+    *,
+    side_information: SideInformation | None = None,
+    seed: int = 0,
+    cases: int = CASES,
+    domain: DomainLike | None = None,
 ) -> None:
-    """Return nothing when an algorithm has every property, else raise ``CheckFailed`` with the cause."""
-    for subject in _by_notion(Subject(built(algorithm), side_information, seed)):
+    """Return nothing when an algorithm has every property, else raise ``CheckFailed`` with the cause.
+
+    ``cases`` is the number of random replays; ``domain`` restricts replays and claims to one domain.
+    """
+    only = None if domain is None else Domain.of(domain)
+    whole = Subject(built(algorithm), side_information, seed, domain=only, cases=cases)
+    prepare(whole)
+    for notion in whole.notions:
+        subject = replace(whole, notion=notion, replayed=(notion,), cases=-(-cases // len(whole.notions)))
         for check in IN_ORDER:
             _figures(check, subject)
 
@@ -77,16 +101,21 @@ def audit(
     seed: int = 0,
     ignore_marks: bool = False,
     black_box: int = 0,
+    cases: int = CASES,
+    domain: DomainLike | None = None,
 ) -> AuditReport:
     """Every layer, each to its own verdict; ``black_box`` runs a side, none where it is 0.
 
+    ``cases`` is the number of random replays; ``domain`` restricts replays and claims to one domain.
     ``ignore_marks`` leaves aside what a form says of itself (that it reveals counts, that its scale is public), so that
     only what is measured counts.
     """
     started = time.perf_counter()
     try:
         whole = built(algorithm)
-        subject = Subject(whole, side_information, seed, ignore_marks, whole.notions[0])
+        only = None if domain is None else Domain.of(domain)
+        subject = Subject(whole, side_information, seed, ignore_marks, whole.notions[0], domain=only, cases=cases)
+        prepare(subject)
         _try(subject)
     except CheckFailed as failure:
         name = getattr(algorithm, "name", "") or getattr(algorithm, "__name__", type(algorithm).__name__)
@@ -105,40 +134,59 @@ def audit(
 
 
 def _try(subject: Subject) -> None:
-    """Run it once: what cannot run at all is told once, and not by every layer."""
-    for domain in list(subject.domains(SMALL_DOMAINS))[:1]:
-        subject.outcome(np.ones(domain.shape, dtype=np.int64), workload_for(domain), 1)
+    """Run it once: what cannot run at all is reported once, and not by every layer."""
+
+    def attempt() -> tuple[str, bool]:
+        try:
+            for domain in list(subject.domains(SMALL_DOMAINS))[:1]:
+                subject.outcome(np.ones(domain.shape, dtype=np.int64), workload_for(domain), 1)
+        except CheckFailed as failure:
+            return str(failure), isinstance(failure.__cause__, PrivacyError)
+        return "", False
+
+    words, of_the_ledger = fresh(attempt, LONGEST)
+    if words:
+        raise CheckFailed(words) from (PrivacyError(words) if of_the_ledger else None)
 
 
 def _examine(name: str, checks: Sequence[Check], subject: Subject) -> Layer:
     by_notion: dict[str, dict[str, Any]] = {}
     first: dict[str, Any] = {}
-    for under in _by_notion(subject):
+    for under in _by_notion(subject, checks[0]):
         figures = by_notion.setdefault(under.notion, {})
         first = first or figures
         try:
             for check in checks:
                 figures.update(_figures(check, under))
         except CheckFailed as failure:
-            mark = "" if under.notion == "pure" else f"under {under.notion}: "
+            mark = "" if under.notion == "pure" or checks[0] is check_replay else f"under {under.notion}: "
             return Layer(name, "fail", f"{mark}{failure}", figures)
     others = {notion: figures for notion, figures in by_notion.items() if figures is not first}
     return Layer(name, "pass", "", first | ({"other notions": others} if others else {}))
 
 
 def _figures(check: Check, subject: Subject) -> Mapping[str, Any]:
-    """What a check measured; whatever a stranger's mechanism raises inside is a failed check."""
-    try:
+    """What a check measured, in a process of its own; whatever a stranger's code raises there is a failed check."""
+    if check is check_replay:
         return check(subject)
-    except CheckFailed:
-        raise
-    except (Exception, SystemExit) as error:
-        raise CheckFailed(f"{subject.name} fails with {in_words(error)}") from error
+
+    def work() -> Mapping[str, Any]:
+        try:
+            return check(subject)
+        except CheckFailed:
+            raise
+        except (Exception, SystemExit) as error:
+            raise CheckFailed(f"{subject.name} fails with {in_words(error)}") from error
+
+    try:
+        return fresh(work, LONGEST)
+    except TooSlow:
+        raise CheckFailed(f"{subject.name} was not examined to the end within {LONGEST:g} s") from None
 
 
-def _by_notion(subject: Subject) -> list[Subject]:
-    """The subject under each notion that it has; a published form has the first alone."""
-    notions = subject.algorithm.notions if subject.algorithm.variant == "private" else subject.algorithm.notions[:1]
+def _by_notion(subject: Subject, check: Check) -> list[Subject]:
+    """The subject under each notion that it has; the replay tries all of them by itself."""
+    notions = subject.notions[:1] if check is check_replay else subject.notions
     return [replace(subject, notion=notion) for notion in notions]
 
 
@@ -152,7 +200,7 @@ def _own_mechanisms(subject: Subject) -> Layer:
 def _black_box(subject: Subject, runs: int) -> Layer:
     if not runs:
         return Layer("black box", "not run", "give --black-box")
-    supported = [Domain.of(written) for written in BLACK_BOX_DOMAINS if subject.algorithm.supports(written)]
+    supported = list(subject.domains(BLACK_BOX_DOMAINS))
     workloads = [workload_for(domain) for domain in dict.fromkeys((supported[0], supported[-1]))]
     private = subject.algorithm.variant == "private"
     promises = (*PURE, *APPROXIMATE) if private and "zCDP" in subject.algorithm.notions else PURE
@@ -185,12 +233,13 @@ def black_box_layer(
     runs: int,
     seed: int,
     promises: Sequence[Promise] = PURE,
+    pairs: Pairs = usual_pairs,
 ) -> Layer:
     """The verdict of the black box on anything that can be run."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            findings = list(probe(sampler, workloads, runs, seed, promises))
+            findings = list(probe(sampler, workloads, runs, seed, promises, pairs))
     except (Exception, SystemExit) as error:
         return Layer("black box", "fail", f"{name} fails with {in_words(error)}")
     figures = {"runs a side": runs, "settings": [_finding(each) for each in findings]}
@@ -203,7 +252,7 @@ def black_box_layer(
     cause = (
         f"{name} is not {worst.setting.epsilon:g}-private{delta} on {worst.setting.domain}: epsilon up to "
         f"{test.refuted:.3g} is refuted; '{test.event}' happened in {test.happened} of {test.runs} runs and in "
-        f"{test.happened_on_neighbour} on a neighbour"
+        f"{test.happened_on_neighbour} on a neighbour; seen with {worst.setting}"
     )
     return Layer("black box", "fail", cause, figures)
 

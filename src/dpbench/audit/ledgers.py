@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbench.audit.neighbours import SMALL_DOMAINS
-from dpbench.audit.subject import Subject, weighted_workload, workload_for
+from dpbench.audit.subject import SMALL_DOMAINS, Subject, weighted_workload, workload_for
 from dpbench.errors import CheckFailed
 from dpbench.privacy import Ledger
 

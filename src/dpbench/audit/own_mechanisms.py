@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.audit.mechanism_laws import DRAWS, FALSE_ALARM, check_mechanism
-from dpbench.audit.replay import ReplaySetting
-from dpbench.audit.sensitivity import truth_on
+from dpbench.audit.setting import RecordedSetting
 from dpbench.audit.subject import Subject, in_words, workload_for
 from dpbench.errors import CheckFailed, DPBenchError
 from dpbench.privacy import Recording
+from dpbench.privacy.claims import truth_on
 from dpbench.privacy.transcript import Question
 
 Counts = NDArray[np.int64]
@@ -102,7 +102,7 @@ def _questions(subject: Subject) -> list[Question]:
     kept: dict[tuple[str, str], list[Question]] = {}
     for number, domain in enumerate(subject.domains(DOMAINS)):
         recording = Recording()
-        setting = ReplaySetting(
+        setting = RecordedSetting(
             subject.algorithm, workload_for(domain), Fraction(1), 1, subject.side_information, subject.notion
         )
         x = (np.arange(domain.size) * 7 % 11).reshape(domain.shape)

@@ -13,18 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.audit.black_box import Promise, Sampler
+from dpbench.audit.black_box import Promise, Sampler, usual_pairs
 from dpbench.audit.layers import black_box_layer
 from dpbench.audit.report import AuditReport, Layer
 from dpbench.audit.side_effects import files_opened
 from dpbench.audit.subject import in_words, workload_for
+from dpbench.audit.suspects import suspicious_pairs
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
 from dpbench.workloads import Workload
 
 Plain = Callable[[NDArray[np.int64], Workload, float, np.random.Generator], Any]
 
-QUICK_RUNS = 10_000
+QUICK_RUNS = 6_000
+SUSPECTS = 3
+"""Pairs found by a search that are tested beside the usual ones, for each workload and epsilon."""
 DOMAINS = (("4", "12"), ("2x2", "12x3"))
 """Tried in turn: on one axis, or on two if the function refuses one."""
 
@@ -52,7 +55,12 @@ def _black_box(function: Plain, name: str, domains: list[Domain], runs: int, see
         return Layer("black box", "not run", "there is nothing to run")
     if leak:
         return Layer("black box", "fail", f"{name} is not private: {leak}", {"scale leak": True})
-    return black_box_layer(name, _runs_of(function), [workload_for(domain) for domain in domains], runs, seed)
+    sampler = _runs_of(function)
+
+    def pairs(workload: Workload, epsilon: float) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        return usual_pairs(workload, epsilon) + suspicious_pairs(sampler, workload, epsilon, seed, SUSPECTS)
+
+    return black_box_layer(name, sampler, [workload_for(domain) for domain in domains], runs, seed, pairs=pairs)
 
 
 def _call(function: Plain, x: NDArray[np.int64], workload: Workload, epsilon: float, rng: np.random.Generator) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm, Variant
+from dpbench.audit.subject import SMALL_DOMAINS, Subject, budget_like
 from dpbench.domain import Domain
 from dpbench.errors import DPBenchError
 from dpbench.loss import scaled_error
@@ -19,6 +21,8 @@ from dpbench.store.files import known
 from dpbench.workloads import Identity, Prefix, RandomRange, Workload
 
 Counts = NDArray[np.int64]
+Budget = Callable[[object], Mapping[str, Any]]
+"""From an epsilon to the budget of equal noise under a notion, as an algorithm takes it."""
 
 DOMAINS = ("16", "256", "8x8", "16x16")
 """Room for structure. The bias of QuadTree, the paper's no*, needs more than 1024 cells on a side and is not seen."""
@@ -50,10 +54,16 @@ class MeasuredProperties:
     """Where the smallest p-value was; empty where draws agree."""
     failure: str = ""
     """Why it could not be measured; empty where all is well."""
+    notion: str = "pure"
+    """The notion of privacy that it was measured under."""
 
 
-def measured_properties(kind: type[Algorithm], variant: Variant = "private", **parameters: Any) -> MeasuredProperties:
-    """Measure both properties of an algorithm in one form.
+def measured_properties(
+    kind: type[Algorithm], variant: Variant = "private", notion: str = "", **parameters: Any
+) -> MeasuredProperties:
+    """Measure both properties of an algorithm in one form, under one notion of privacy or the first that it has.
+
+    Under zCDP an epsilon stands for the rho of equal noise, epsilon^2 / 4.
 
     Consistency: no answer may be off at epsilon 10^9, on shapes that defeat some algorithm each. It can be refuted by
     this, and not proven. Exchangeability: four times the counts at a quarter of epsilon, with the same noise, have to
@@ -61,10 +71,11 @@ def measured_properties(kind: type[Algorithm], variant: Variant = "private", **p
     Smirnov at 0.001 over the number of comparisons; no difference among 400 trials means a small difference at most.
     """
     algorithm = kind(variant=variant, **parameters)
-    named = {"algorithm": kind.name, "variant": variant}
+    budget = partial(budget_like, notion or kind.notions[0])
+    named = {"algorithm": kind.name, "variant": variant, "notion": notion or kind.notions[0]}
     try:
-        remaining, where = _remaining(algorithm)
-        exchangeable, p_value, differs = _exchangeable(algorithm)
+        remaining, where = remaining_error(algorithm, budget)
+        exchangeable, p_value, differs = _exchangeable(algorithm, budget)
     except DPBenchError as error:
         return MeasuredProperties(**named, consistent=False, remaining=np.nan, remaining_where="", exchangeable="no",
             p_value=np.nan, differs_where="", failure=str(error))  # fmt: skip
@@ -80,7 +91,7 @@ def measured_properties(kind: type[Algorithm], variant: Variant = "private", **p
 
 
 def measured_catalogue() -> list[MeasuredProperties]:
-    """Both forms of every algorithm in the catalogue; the published one only where it differs."""
+    """Both forms of every pure algorithm of the catalogue; the published one only where it differs."""
     found = []
     for kind in algorithms.catalogue().values():
         found.append(measured_properties(kind))
@@ -106,54 +117,66 @@ def shapes(domain: Domain) -> Iterator[tuple[str, Counts]]:
 
 def _domains(algorithm: Algorithm) -> list[Domain]:
     fitting = [Domain.of(written) for written in DOMAINS if algorithm.supports(written)]
-    return fitting or [Domain((4,) * min(algorithm.dimensions or (1,)))]
+    return fitting or list(Subject(algorithm).domains(SMALL_DOMAINS))[:2]
 
 
 def _workload(domain: Domain) -> Workload:
     return Prefix(domain) if domain.ndim == 1 else RandomRange(domain, queries=60, seed=1)
 
 
-def _remaining(algorithm: Algorithm) -> tuple[float, str]:
-    """The largest error of an answer at epsilon 10^9, and where it was."""
+def remaining_error(algorithm: Algorithm, budget: Budget, enough: float = np.inf) -> tuple[float, str]:
+    """The largest error of an answer at epsilon 10^9, or the first above ``enough``, and where it was."""
     worst, where = -1.0, ""
     for domain in _domains(algorithm):
         for workload in (_workload(domain), Identity(domain)):
             for name, x in shapes(domain):
-                estimate = algorithm.outcome(x, workload, 10**9, trials=3, seed=0).estimate
+                estimate = algorithm.outcome(x, workload, trials=3, seed=0, **budget(10**9)).estimate
                 error = float(np.abs(workload.answer(estimate) - workload.answer(x)).max())
                 if error > worst:
                     worst, where = error, f"{workload.name} on {domain}, {name}"
+                if worst > enough:
+                    return worst, where
     return worst, where
 
 
-def _exchangeable(algorithm: Algorithm) -> tuple[str, float, str]:
+def _exchangeable(algorithm: Algorithm, budget: Budget) -> tuple[str, float, str]:
     """How the property holds, the smallest p-value and where it was."""
     cases = [(domain, name, x) for domain in _domains(algorithm) for name, x in shapes(domain)]
-    if all(_draws_agree(algorithm, domain, x) for domain, _, x in cases):
+    if not disagreement(algorithm, budget):
         return "draw for draw", 1.0, ""
     tests = [
-        (_distributions(algorithm, domain, x, at), f"{name} on {domain}") for at, (domain, name, x) in enumerate(cases)
+        (_distributions(algorithm, domain, x, at, budget), f"{name} on {domain}")
+        for at, (domain, name, x) in enumerate(cases)
     ]
     p_value, where = min(tests)
     return ("no" if p_value < LEVEL / len(cases) else "in distribution"), p_value, where
 
 
-def _draws_agree(algorithm: Algorithm, domain: Domain, x: Counts) -> bool:
+def disagreement(algorithm: Algorithm, budget: Budget, trials: int = 40) -> str:
+    """Where the same draws at four times the counts and a quarter of epsilon give something else; empty: nowhere."""
+    cases = ((domain, name, x) for domain in _domains(algorithm) for name, x in shapes(domain))
+    return next(
+        (f"{name} on {domain}" for domain, name, x in cases if not _draws_agree(algorithm, domain, x, budget, trials)),
+        "",
+    )
+
+
+def _draws_agree(algorithm: Algorithm, domain: Domain, x: Counts, budget: Budget, trials: int) -> bool:
     workload = _workload(domain)
-    small = algorithm.outcome(x, workload, Fraction(2, 5), trials=40, seed=0).estimate
-    large = algorithm.outcome(4 * x, workload, Fraction(1, 10), trials=40, seed=0).estimate
+    small = algorithm.outcome(x, workload, trials=trials, seed=0, **budget(Fraction(2, 5))).estimate
+    large = algorithm.outcome(4 * x, workload, trials=trials, seed=0, **budget(Fraction(1, 10))).estimate
     return bool(np.allclose(large, 4 * small, rtol=1e-9, atol=1e-9))
 
 
-def _distributions(algorithm: Algorithm, domain: Domain, x: Counts, seed: int) -> float:
+def _distributions(algorithm: Algorithm, domain: Domain, x: Counts, seed: int, budget: Budget) -> float:
     """The p-value of equal errors at 16 times the counts and a sixteenth of epsilon, each with its own noise."""
     workload = _workload(domain)
-    small = algorithm.outcome(x, workload, Fraction(8, 5), TRIALS, seed=2 * seed).estimate
-    large = algorithm.outcome(16 * x, workload, Fraction(1, 10), TRIALS, seed=2 * seed + 1).estimate
-    return _kolmogorov_smirnov(scaled_error(workload, x, small), scaled_error(workload, 16 * x, large))
+    small = algorithm.outcome(x, workload, trials=TRIALS, seed=2 * seed, **budget(Fraction(8, 5))).estimate
+    large = algorithm.outcome(16 * x, workload, trials=TRIALS, seed=2 * seed + 1, **budget(Fraction(1, 10))).estimate
+    return kolmogorov_smirnov(scaled_error(workload, x, small), scaled_error(workload, 16 * x, large))
 
 
-def _kolmogorov_smirnov(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+def kolmogorov_smirnov(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     """The asymptotic p-value of equal distributions."""
     from scipy.special import kolmogorov
 

@@ -1,53 +1,167 @@
-"""The replay layer: every kind of neighbouring pair, small domains and larger, plain and weighted queries."""
+"""The randomised replay: what is tried, until something is found or the cases are at their end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from fractions import Fraction
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dpbench.audit.neighbours import LARGER_DOMAINS, SMALL_DOMAINS, pairs
-from dpbench.audit.replay import LastBitsDiffer, ReplaySetting, check_pair
-from dpbench.audit.subject import Subject, weighted_workload, workload_for
-from dpbench.workloads import Workload
+import numpy as np
 
-REPLAYS = 3000
-"""At least so many on small domains, where rare outputs occur; an algorithm of few domains has more trials on each."""
-FEW_TRIALS = 4
-"""On larger domains and for weighted queries."""
-EPSILONS = (Fraction(1), Fraction(1, 10), Fraction(4))
-"""Taken in turn by the pairs."""
+from dpbench.audit.cases import BATCH, Case, Cases
+from dpbench.audit.fresh import TooSlow, load_what_it_loads
+from dpbench.audit.shrinking import look, shrink
+from dpbench.audit.subject import Subject, workload_for
+from dpbench.audit.traces import NAMES
+from dpbench.audit.worlds import Finding, Looked, Runner, force, record, unrecorded
+from dpbench.domain import Domain
+from dpbench.errors import CheckFailed
+
+LOADING = 120.0
+"""Seconds that the first fresh process may take, in which kernels are loaded, or compiled."""
+FEWEST = 5
+"""Batches that are run however long they take."""
+UNRECORDED_EVERY = 2
+"""Batches, of which one is run without being recorded, and with claims recomputed."""
+
+
+_loaded: set[type] = set()
+
+
+@dataclass
+class Tried:
+    """What was tried and not refuted."""
+
+    cases: int = 0
+    too_large: int = 0
+    too_slow: int = 0
+    share: float = 0.0
+    domains: set[Domain] = field(default_factory=set)
+    epsilons: set[float] = field(default_factory=set)
+    workloads: set[str] = field(default_factory=set)
+    trials: set[int] = field(default_factory=set)
+    notions: set[str] = field(default_factory=set)
+
+    def add(self, cases: Sequence[Case], looked: Looked) -> None:
+        """Count a batch that was gone through."""
+        self.cases += looked.compared
+        self.too_large += looked.too_large
+        self.share = max(self.share, looked.share)
+        for case in cases:
+            self.domains.add(case.domain)
+            self.epsilons.add(float(case.epsilon))
+            self.workloads.add(case.workload.name)
+            self.trials.add(case.trials)
+            self.notions.add(case.notion)
+
+    def figures(self, kept_out: int) -> dict[str, Any]:
+        """As a report has them."""
+        sizes = [domain.size for domain in self.domains]
+        return {
+            "cases": self.cases,
+            "domains": len(self.domains),
+            "cells": [min(sizes), max(sizes)] if sizes else [],
+            "epsilons": [min(self.epsilons), max(self.epsilons)] if sizes else [],
+            "workloads": sorted(self.workloads),
+            "trials": sorted(self.trials),
+            "notions": sorted(self.notions),
+            "domains kept out by supports()": kept_out,
+            "cases with counts too large for exact answers": self.too_large,
+            "batches that took too long": self.too_slow,
+            "largest share of epsilon": self.share,
+        }
 
 
 def check_replay(subject: Subject) -> Mapping[str, Any]:
-    """The same calls, the same output, no call over its charge; how many replays, and the most that one cost."""
-    replays, worst = 0, 0.0
-    faint: LastBitsDiffer | None = None
-    for workload, trials in _problems(subject):
-        for number, pair in enumerate(pairs(workload.domain)):
-            setting = ReplaySetting(
-                subject.algorithm,
-                workload,
-                EPSILONS[number % len(EPSILONS)],
-                trials,
-                subject.side_information,
-                subject.notion,
-            )
-            try:
-                worst = max(worst, check_pair(setting, pair, seed=1000 * subject.seed + 2 * number))
-            except LastBitsDiffer as difference:
-                faint = faint or difference  # a failure too, but another pair may show what it is about
-            replays += 2 * trials
-    if faint is not None:
-        raise faint
-    return {"replays": replays, "largest share of epsilon": worst}
+    """Nothing that leaves a run depends on the counts but by its answers, and no answer costs more than it is paid."""
+    runner = Runner(subject.algorithm, subject.side_information)
+    cases = Cases(subject.algorithm, subject.replayed or subject.notions, subject.seed, subject.domain)
+    prepare(subject)
+    seconds = subject.seconds * len(cases.notions) / len(subject.notions)
+    tried, begun, most = Tried(), processor_seconds(), np.inf
+    for number in range(-(-subject.cases // BATCH)):
+        if number >= FEWEST and processor_seconds() - begun > seconds:
+            break
+        batch = [case for case in cases.batch(number) if case.domain.size < most]
+        if not batch:
+            continue
+        _prepare_ours(subject, batch)
+        try:
+            looked = gone_through(runner, batch, number)
+        except TooSlow:
+            tried.too_slow += 1
+            most = max(case.domain.size for case in batch)
+            continue
+        except CheckFailed as failure:
+            raise CheckFailed(f"{subject.name} fails on {batch[0].domain} and other domains: {failure}") from None
+        words = cause(subject, runner, batch, looked.finding) if looked.finding is not None else ""
+        if words:
+            raise CheckFailed(words)
+        tried.add(batch, looked)
+    return tried.figures(cases.kept_out)
 
 
-def _problems(subject: Subject) -> Iterator[tuple[Workload, int]]:
-    small = list(subject.domains(SMALL_DOMAINS))
-    directions = 2 * sum(sum(1 for _ in pairs(domain)) for domain in small)
-    for domain in small:
-        yield workload_for(domain), -(-REPLAYS // directions)
-        yield weighted_workload(domain), FEW_TRIALS
-    for domain in subject.domains(LARGER_DOMAINS):
-        yield workload_for(domain), FEW_TRIALS
+def prepare(subject: Subject) -> None:
+    """Load the modules that runs need, so that each fresh process has them; the algorithm itself does not run here."""
+    if type(subject.algorithm) in _loaded:
+        return
+    _loaded.add(type(subject.algorithm))
+    runner, cases = Runner(subject.algorithm, subject.side_information), Cases(subject.algorithm, subject.notions, 0)
+
+    def some() -> None:
+        for case in cases.batch(0):
+            with suppress(Exception):
+                runner.run(replace(case, workload=workload_for(case.domain)), case.x, seed=0)
+
+    load_what_it_loads(some, LOADING)
+
+
+def _prepare_ours(subject: Subject, batch: Sequence[Case]) -> None:
+    """What one of ours computes from the workload alone, once for all worlds; a stranger's code is not run here."""
+    if type(subject.algorithm).__module__.startswith("dpbench."):
+        for case in batch:
+            with suppress(Exception):
+                subject.algorithm.prepare(case.workload)
+
+
+def gone_through(runner: Runner, batch: Sequence[Case], number: int) -> Looked:
+    """One batch in its worlds."""
+    recorded = record(runner, batch)
+    looked = force(runner, batch, recorded)
+    if looked.finding is None and number % UNRECORDED_EVERY == 0:
+        looked.finding = unrecorded(runner, batch, recorded).finding
+    return looked
+
+
+def cause(subject: Subject, runner: Runner, batch: Sequence[Case], finding: Finding) -> str:
+    """What was seen, on the smallest case found, in words that the evidence supports; empty where it supports none."""
+    found = shrink(runner, batch, finding)
+    kind, words = found.finding.kind, found.finding.words
+    where = f"{subject.name} is not private on {found.case.domain}"
+    if kind == "fails":
+        where = f"{subject.name} fails on {found.case.domain}"
+    if kind == "direct":
+        where = f"{subject.name} does something else when it is recorded, on {found.case.domain}"
+    if NAMES["behind"] in words and any(_by_itself(runner, cases) for cases in (found.cases, batch) for _ in range(2)):
+        return ""  # memory that nobody wrote to differs on the same counts too
+    if kind == "differs" and _by_itself(runner, found.cases):
+        where = f"{subject.name} cannot be examined on {found.case.domain}"
+        words = f"two runs on the same counts with the same answers differ, as by random numbers of its own: {words}"
+    elif kind == "differs":
+        on = "a neighbour" if found.case.cell is not None else "other counts"
+        words = f"on {on} {words}"
+    return f"{where}: {words}; seen with {found.reproduction()}"
+
+
+def _by_itself(runner: Runner, cases: Sequence[Case]) -> bool:
+    """Whether the same is seen where the counts do not differ at all."""
+    seen = look(runner, [replace(case, y=case.x, cell=None) for case in cases], "differs")
+    return seen is not None and seen.kind == "differs"
+
+
+def processor_seconds() -> float:
+    """Time of the processor that this process and those that it has started and that have ended took."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

@@ -46,10 +46,35 @@ class AuditReport:
         """The layers that failed."""
         return tuple(layer for layer in self.layers if layer.verdict == "fail")
 
+    def tried(self) -> str:
+        """What was tried and not refuted, in words; empty where nothing was replayed and nothing probed."""
+        parts = [tried_words(layer) for layer in self.layers if layer.verdict == "pass"]
+        return "; ".join(part for part in parts if part)
+
     def layer(self, name: str) -> Layer:
         """A layer by name."""
         return next(layer for layer in self.layers if layer.name == name)
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {**asdict(self), "passed": self.passed}
+        return {**asdict(self), "passed": self.passed, "tried": self.tried()}
+
+
+def tried_words(layer: Layer) -> str:
+    """What a layer that found nothing had tried; empty where that says nothing."""
+    figures = layer.figures
+    if layer.name == "replay" and figures.get("cases"):
+        cells, epsilons = figures["cells"], figures["epsilons"]
+        words = (
+            f"{figures['cases']:,} random cases replayed (domains: {figures['domains']} of {cells[0]} to {cells[1]} "
+            f"cells; epsilon {epsilons[0]:g} to {epsilons[1]:g}; {', '.join(figures['notions'])}; "
+            f"{', '.join(figures['workloads'])})"
+        )
+        kept_out = figures["domains kept out by supports()"]
+        return words + (f", {kept_out} domains drawn kept out by supports()" if kept_out else "")
+    if layer.name == "black box" and "power" in figures:
+        return (
+            f"black box with {figures['runs a side']:,} runs per side: a loss of {figures['power']:.2f} at epsilon "
+            f"{figures['epsilon']:g} would have been found in 19 of 20 such examinations"
+        )
+    return ""

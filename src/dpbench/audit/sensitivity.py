@@ -8,27 +8,26 @@ installation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.audit.neighbours import SMALL_DOMAINS
-from dpbench.audit.replay import ReplaySetting, spent_share
+from dpbench.audit.setting import RecordedSetting
 from dpbench.audit.subject import Subject, in_words, weighted_workload, workload_for
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed, DPBenchError
 from dpbench.privacy import Recording
+from dpbench.privacy.claims import distinct, neighbours_of, overdrawn, spent_share
 from dpbench.privacy.transcript import Question
 
 Counts = NDArray[np.int64]
 
+SMALL_DOMAINS = {1: ("4", "16"), 2: ("3x1", "2x4"), 3: ("2x2x2",)}
+"""Every cell is tried on these."""
 LARGER_DOMAINS = {1: ("40",), 2: ("12x9",), 3: ("4x3x5",)}
-EXAMPLES = 3
-"""Questions of the same kind and reason, but for a number at its end, examined in each setting: rounds ask alike."""
 CLIMB = 24
 """Steps of the search on a larger domain."""
 
@@ -41,9 +40,11 @@ def check_sensitivity(subject: Subject) -> Mapping[str, Any]:
     for domain, search in _domains(subject):
         for workload in (workload_for(domain), weighted_workload(domain)):
             for asked in _distinct(subject, workload, rng):
-                share = largest_share(asked, rng, search=search)
+                share, x, cell = largest_share(asked, rng, search=search)
                 examined += 1
-                _insist(subject, asked, share)
+                words = overdrawn(*neighbours_of(asked, x, cell))
+                if words:
+                    raise CheckFailed(f"{subject.name} is not private on {asked.domain}: {words}")
                 claim = float(asked.mechanism.claim)
                 if asked.why not in tightest or share > np.divide(*tightest[asked.why]):
                     tightest[asked.why] = (share * claim, claim)
@@ -58,22 +59,25 @@ def check_sensitivity(subject: Subject) -> Mapping[str, Any]:
     }
 
 
-def largest_share(asked: Question, rng: np.random.Generator, *, search: bool) -> float:
-    """The largest share of what is paid for that any neighbour examined takes."""
+def largest_share(asked: Question, rng: np.random.Generator, *, search: bool) -> tuple[float, Counts, int]:
+    """The largest share of what is paid for that any neighbour examined takes, with the counts and the cell."""
     n = asked.domain.size
-    best, start = 0.0, np.zeros(n, dtype=np.int64)
+    best: tuple[float, Counts, int] = (-1.0, np.zeros(n, dtype=np.int64), 0)
+
+    def consider(x: Counts, cells: Iterable[int]) -> None:
+        nonlocal best
+        for cell in cells:
+            share = _share_of(asked, x, cell)
+            if share > best[0]:
+                best = (share, x, cell)
+
     for x in _starts(n, rng):
-        cells = rng.permutation(n)[:24] if search else np.arange(n)
-        shares = [_share_of(asked, x, int(cell)) for cell in cells]
-        if max(shares) > best:
-            best, start = max(shares), x
+        consider(x, rng.permutation(n)[:24].tolist() if search else range(n))
     for _ in range(CLIMB if search else 0):
-        proposal = start.copy()
+        proposal = best[1].copy()
         some = rng.integers(0, n, rng.integers(1, 4))
-        proposal[some] = rng.choice([0, 1, 5, 100, int(start.max()) + 1])
-        share = max(_share_of(asked, proposal, int(cell)) for cell in rng.integers(0, n, 3))
-        if share > best:
-            best, start = share, proposal
+        proposal[some] = rng.choice([0, 1, 5, 100, int(best[1].max()) + 1])
+        consider(proposal, rng.integers(0, n, 3).tolist())
     return best
 
 
@@ -87,21 +91,14 @@ def _starts(n: int, rng: np.random.Generator) -> Iterator[Counts]:
 
 def _share_of(asked: Question, x: Counts, cell: int) -> float:
     """How much of what is paid for one more record in a cell takes."""
-    more = x.copy()
-    more[cell] += 1
-    before, after = (truth_on(asked, counts.reshape(asked.domain.shape)) for counts in (x, more))
-    return spent_share(replace(asked, truth=before), after)
-
-
-def truth_on(asked: Question, counts: Counts) -> Any:
-    """What the question comes to on given counts."""
-    counts.setflags(write=False)
-    statistic = asked.mechanism.statistic
-    return asked.mechanism.truth(counts if statistic is None else statistic.of(counts))
+    return spent_share(*neighbours_of(asked, x, cell))
 
 
 def _domains(subject: Subject) -> Iterator[tuple[Domain, bool]]:
     """Domains with whether a search is needed there."""
+    if subject.domain is not None:
+        yield subject.domain, True
+        return
     yield from ((domain, False) for domain in subject.domains(SMALL_DOMAINS))
     yield from ((domain, True) for domain in subject.domains(LARGER_DOMAINS))
 
@@ -109,8 +106,8 @@ def _domains(subject: Subject) -> Iterator[tuple[Domain, bool]]:
 def _distinct(subject: Subject, workload: Any, rng: np.random.Generator) -> list[Question]:
     """The questions of a run on a step and one on scattered counts, a few of each kind and reason."""
     n, shape = workload.domain.size, workload.domain.shape
-    kept: dict[tuple[str, str], list[Question]] = {}
-    setting = ReplaySetting(subject.algorithm, workload, Fraction(1), 2, subject.side_information, subject.notion)
+    asked: list[Question] = []
+    setting = RecordedSetting(subject.algorithm, workload, Fraction(1), 2, subject.side_information, subject.notion)
     for x in (np.where(np.arange(n) < n // 2, 40, 2), rng.integers(0, 30, n)):
         recording = Recording()
         try:
@@ -121,18 +118,5 @@ def _distinct(subject: Subject, workload: Any, rng: np.random.Generator) -> list
             raise CheckFailed(
                 f"{subject.name} fails on {workload.domain} at epsilon 1 with {in_words(error)}"
             ) from error
-        for each in recording.questions():
-            of_its_kind = kept.setdefault((each.mechanism.name, each.why.rstrip("0123456789")), [])
-            if len(of_its_kind) < EXAMPLES:
-                of_its_kind.append(each)
-    return [each for several in kept.values() for each in several]
-
-
-def _insist(subject: Subject, asked: Question, share: float) -> None:
-    if share <= 1 + 1e-9:
-        return
-    claim = float(asked.mechanism.claim)
-    raise CheckFailed(
-        f"{subject.name} is not private on {asked.domain}: '{asked.why}' claims a sensitivity of {claim:g}, but one "
-        f"record moved what it asks by {share * claim:g}; too little noise by a factor {share:.3g}"
-    )
+        asked += recording.questions()
+    return distinct(asked)

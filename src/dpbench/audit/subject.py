@@ -16,6 +16,24 @@ from dpbench.errors import BudgetExceeded, BudgetNotSpent, CheckFailed, DPBenchE
 from dpbench.privacy.budget import exact
 from dpbench.workloads import Prefix, RandomRange, Ranges, Workload
 
+SMALL_DOMAINS = {
+    1: ("3", "4", "8", "16"),
+    2: ("3x1", "2x2", "2x4", "4x4"),
+    3: ("3x1x1", "1x2x2", "2x2x2", "4x2x2"),
+}
+"""Domains of 3, 4, 8 and 16 cells by number of axes: so small that every cell can be tried."""
+LARGER = {
+    1: ("32", "33", "64", "100", "128", "256", "1000", "1024"),
+    2: ("8x8", "7x9", "16x16", "12x23", "32x32"),
+    3: ("4x4x4", "8x8x8"),
+}
+"""Tried in turn where an algorithm supports none of those asked for: some need a number of cells."""
+FEW = 2
+CASES = 480
+"""Cases of the randomised replay in the default audit."""
+CPU_SECONDS = 10.0
+"""Time of the processor after which it begins no further batch, whatever the number of cases."""
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -29,6 +47,19 @@ class Subject:
     """Judge a form that says itself that it is not private by what is measured alone."""
     notion: str = "pure"
     """The notion of privacy that it is examined under."""
+    replayed: tuple[str, ...] = ()
+    """The notions that are replayed; all of them where none is given."""
+    domain: Domain | None = None
+    """Where given, the only domain that replays and claims are tried on."""
+    cases: int = CASES
+    """Cases of the randomised replay."""
+    seconds: float = CPU_SECONDS
+    """Time of the processor after which it begins no further batch."""
+
+    @property
+    def notions(self) -> tuple[str, ...]:
+        """The notions of privacy that it has; a published form has the first alone."""
+        return self.algorithm.notions if self.algorithm.variant == "private" else self.algorithm.notions[:1]
 
     @property
     def name(self) -> str:
@@ -36,11 +67,13 @@ class Subject:
         return self.algorithm.name
 
     def domains(self, by_axes: Mapping[int, tuple[str, ...]]) -> Iterator[Domain]:
-        """Those of the given domains that the algorithm supports."""
-        for written in (text for texts in by_axes.values() for text in texts):
-            domain = Domain.of(written)
-            if self.algorithm.supports(domain):
-                yield domain
+        """Those of the given domains that the algorithm supports; where it supports none, a few larger ones."""
+        asked = [Domain.of(text) for texts in by_axes.values() for text in texts]
+        supported = [domain for domain in asked if self.algorithm.supports(domain)]
+        if not supported:
+            larger = [Domain.of(text) for texts in LARGER.values() for text in texts]
+            supported = [domain for domain in larger if self.algorithm.supports(domain)][:FEW]
+        yield from supported or ([self.domain] if self.domain is not None else [])
 
     def budget(self, epsilon: object) -> dict[str, Any]:
         """The budget whose noise is that of an epsilon, as an algorithm takes it."""

@@ -1,6 +1,6 @@
 """The command ``dpbench``.
 
-Exit codes: 0 well, 1 something examined was found wanting, 2 bad input or a failure told in one line, 130 interrupted.
+Exit codes: 0 success; 1 a check failed; 2 bad input, or a failure reported in one line; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ examples:
   dpbench compare my_algorithm.py:Mine   it against the whole study
   dpbench data pull                      the paper's 27 histograms
   dpbench report dpbench-store/demo --out page   one offline page of it
-  dpbench interpret dpbench-store/demo   who is competitive, at what regret
+  dpbench interpret dpbench-store/demo   competitive algorithms, regret
   dpbench store info dpbench-store/demo  what a run left behind
 
-exit codes: 0 well, 1 something examined was found wanting, 2 bad input, 130 interrupted
+exit codes: 0 success, 1 a check failed, 2 bad input, 130 interrupted
 """
 
 

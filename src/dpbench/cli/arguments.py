@@ -1,4 +1,4 @@
-"""How every verb's parser is made: a summary, a description, an example; a mistake is told in one line."""
+"""How every verb's parser is made: a summary, a description, an example; a mistake is reported in one line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that tells a mistake in one line and names the help, where others print the whole usage."""
+    """A parser that reports a mistake in one line and names the help, where others print the whole usage."""
 
     def error(self, message: str) -> NoReturn:
         """End with exit code 2."""
@@ -43,8 +43,8 @@ def _workers(text: str) -> int:
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """The option for the number of worker processes; :func:`jobs_of` reads it."""
-    told = "worker processes (one for each core); 0: in this process"
-    parser.add_argument("--jobs", type=_workers, metavar="N", help=told)
+    about = "worker processes (one for each core); 0: in this process"
+    parser.add_argument("--jobs", type=_workers, metavar="N", help=about)
 
 
 def jobs_of(chosen: argparse.Namespace) -> int:

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
     from dpbench.errors import DPBenchError
 
 _ABOUT = """\
-Audit algorithms, layer by layer:
+Audit algorithms, layer by layer. "not refuted" speaks for what was tried, which is listed; it is no proof.
   conformance  the same seed gives the same bits, finite output on any domain, what is declared holds, no file is read
   ledger       every charge has a reason, and all of epsilon is spent or given up
   sensitivity  each strategy's and each score's claim is recomputed; the largest change found stands beside the claim
-  replay       with the same noisy answers a neighbour changes nothing, and no call costs more than it was charged
-  black box    (--black-box) outputs on two neighbours are told apart no better than epsilon allows, at 99.9 %
+  replay       random cases: with the same noisy answers other counts change nothing that leaves the run, and no call
+               costs more than it was charged; a case that fails is made small and printed
+  black box    (--black-box) outputs on two neighbours differ no more than epsilon allows, at 99.9 %
   mechanisms   (where it brings mechanisms of its own) their draws fit the density that they state
 A plain function f(x, workload, epsilon, rng) in a file gets the black box, a look for the scale, and determinism.
 Exit code 1 if anything fails, 2 if something cannot be loaded.
@@ -34,7 +35,8 @@ def add_parser(subparsers: Subparsers) -> None:
         "conformance and privacy of an algorithm",
         _ABOUT,
         "dpbench check my_algorithm.py:Mine\n  dpbench check Hb GreedyH --black-box --runs 20000\n"
-        "  dpbench check my_code.py:histogram\n  dpbench check --all --json",
+        "  dpbench check my_code.py:histogram\n  dpbench check my_algorithm.py:Mine --domain 4096 --cases 2000\n"
+        "  dpbench check --all --json",
     )
     add = parser.add_argument
     add(
@@ -44,6 +46,8 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--variant", choices=("private", "published"), default="private", help="which form to check")
     add("--side-information", choices=("estimated", "public"), help="where a declared scale comes from")
     add("--ignore-marks", action="store_true", help="judge a form that says it is not private by measurement alone")
+    add("--domain", metavar="N|NxM", help="replay and recompute claims on this domain alone")
+    add("--cases", type=int, metavar="N", help="random cases of the replay (480, or as many as 10 s of CPU time allow)")
     add("--black-box", action="store_true", help="run it on two neighbours many times (seconds to minutes each)")
     add("--runs", type=int, metavar="N", help="runs a side for the black box (100000; plain functions 10000)")
     add("--seed", type=int, default=0, metavar="N", help="seed of the examination (0)")
@@ -92,20 +96,26 @@ def _progress(name: str, outcome: AuditReport | DPBenchError) -> str:
 
     if isinstance(outcome, DPBenchError):
         return f"{name}: cannot be examined"
-    return f"{name}: {'passes' if outcome.passed else 'FAILS'} after {outcome.seconds:.0f} s"
+    return f"{name}: {'not refuted' if outcome.passed else 'FAILS'} after {outcome.seconds:.0f} s"
 
 
 def _examinations(chosen: argparse.Namespace) -> list[Any]:
     """What was asked for, or one line of refusal."""
     from dpbench import algorithms
     from dpbench.audit.examinations import Examination
+    from dpbench.audit.subject import CASES
+    from dpbench.domain import Domain
     from dpbench.errors import InvalidInput
 
     names = [*chosen.algorithms, *(algorithms.everything() if chosen.all else [])]
     if not names:
         raise InvalidInput("nothing to check; name an algorithm, FILE.py:Class, or --all")
     if chosen.runs is not None and chosen.runs < 1000:
-        raise InvalidInput(f"--runs is {chosen.runs}; give at least 1000, fewer tell nothing")
+        raise InvalidInput(f"--runs is {chosen.runs}; give at least 1000, fewer show nothing")
+    if chosen.cases is not None and chosen.cases < 1:
+        raise InvalidInput(f"--cases is {chosen.cases}; give a positive whole number")
+    if chosen.domain is not None:
+        Domain.of(chosen.domain)
     if chosen.seed < 0:
         raise InvalidInput(f"--seed is {chosen.seed}; give a whole number that is not negative")
     if chosen.timeout is not None and not chosen.timeout > 0:
@@ -121,13 +131,15 @@ def _examinations(chosen: argparse.Namespace) -> list[Any]:
             ignore_marks=chosen.ignore_marks,
             black_box=chosen.black_box,
             runs=chosen.runs,
+            cases=chosen.cases or CASES,
+            domain=chosen.domain,
         )
         for name in dict.fromkeys(names)
     ]
 
 
 def _table(reports: list[AuditReport], samplers: Layer) -> str:
-    """One line an algorithm, then every cause and note."""
+    """One line per algorithm, then every cause and note."""
     from dpbench.audit.report import LAYERS
     from dpbench.cli.text_tables import aligned
 
@@ -136,10 +148,11 @@ def _table(reports: list[AuditReport], samplers: Layer) -> str:
     rows: list[tuple[str, ...]] = [("algorithm", *columns, "verdict")]
     for report in reports:
         cells = [_cell(report.layer(name)) for name in columns]
-        rows.append((_label(report), *cells, "pass" if report.passed else "FAIL"))
+        rows.append((_label(report), *cells, "not refuted" if report.passed else "FAIL"))
     rule = tuple("-" * max(map(len, column)) for column in zip(*rows, strict=True))
     lines = aligned([rows[0], rule, *rows[1:]])
     lines += [f"FAIL  {layer.name}: {layer.cause}" for report in reports for layer in report.failures]
+    lines += [f"tried {report.name}: {report.tried()}" for report in reports if report.tried()]
     lines += [f"note  {report.name}: {note}" for report in reports for note in report.notes]
     lines.append(_samplers_line(samplers))
     return "\n".join(lines) + "\n"
@@ -160,7 +173,7 @@ def _cell(layer: Layer) -> str:
     if layer.name == "sensitivity":
         return f"{figures['largest change']:.4g} of {figures['claim']:.4g}"
     if layer.name == "replay":
-        return f"{figures['replays']} replays, {figures['totals forced']} totals"
+        return f"{figures['cases']} cases, {figures['domains']} domains"
     if layer.name == "black box":
         return f"{figures['refuted']:.2f} of {figures['epsilon']:g} shown, {figures['power']:.2f} in reach"
     return "pass"

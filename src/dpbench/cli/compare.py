@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from dpbench.paper.comparison import Comparison
     from dpbench.results import Results
     from dpbench.run.plan import Plan
+    from dpbench.task.parts import WorkloadPart
 
+COMBINED = ("dataset", "domain", "workload", "scale", "epsilon", "rho")
+"""What the newcomer is run on every combination of."""
 _ABOUT = """\
 Run one algorithm on the data vectors of the study that comes with the package, and set it against all others without
 running them: where it is competitive, its regret, where it loses to the baselines, in how many settings it is
@@ -62,7 +65,7 @@ def run_compare(chosen: argparse.Namespace) -> int:
     plan = _plan(rivals, chosen)
     newcomer, failed = _run(plan, chosen)
     rivals = _without_namesake(rivals, newcomer)
-    _tell_failures(newcomer)
+    _report_failures(newcomer)
     if not newcomer.whole.any():
         return 1
     comparison = against(rivals, newcomer, _exact(plan, rivals, chosen), yardsticks(rivals))
@@ -123,7 +126,7 @@ def _without_namesake(rivals: Results, newcomer: Results) -> Results:
     return rivals.take(~same)
 
 
-def _tell_failures(newcomer: Results) -> None:
+def _report_failures(newcomer: Results) -> None:
     from collections import Counter
 
     failed = Counter(newcomer.columns["failure"][~newcomer.whole].tolist())
@@ -138,10 +141,9 @@ def _exact(plan: Plan, rivals: Results, chosen: argparse.Namespace) -> Mapping[s
     """Exact ratios of errors, where the newcomer and a rival have expected errors."""
     from dpbench.paper.exact_ratios import exact_ratios
     from dpbench.plugins import find
-    from dpbench.run.units import workload_label
 
     workloads = {
-        (workload_label(part), str(domain)): part.build(domain)
+        (part.label, str(domain)): part.build(domain)
         for task in plan.tasks
         for domain in task.generator.domains
         for part in task.workloads
@@ -160,20 +162,22 @@ def _chosen(results: Results, chosen: argparse.Namespace) -> Results:
 
 
 def _plan(rivals: Results, chosen: argparse.Namespace) -> Plan:
-    """The newcomer on every combination of the study's datasets, domains and scales, with its seed."""
+    """The newcomer on every combination of the study's data, workloads and budgets, with its seed."""
     import numpy as np
 
     from dpbench.run.plan import Plan
-    from dpbench.task.parts import AlgorithmPart
+    from dpbench.task.parts import AlgorithmPart, WorkloadPart
     from dpbench.task.task import RANGE_1D, RANGE_2D
 
+    asked = _recorded_workloads(chosen.study)
     side = "public" if chosen.setting == "published" else "estimated"
     newcomer = AlgorithmPart(chosen.algorithm, chosen.setting, side)
     tasks = []
     for name in dict.fromkeys(rivals.columns["task"].tolist()):
         here = rivals.where(task=name)
-        columns = {each: np.unique(here.columns[each]).tolist() for each in ("dataset", "domain", "scale", "epsilon")}
+        columns = {each: np.unique(here.columns[each]).tolist() for each in COMBINED}
         base = RANGE_2D if "x" in columns["domain"][0] else RANGE_1D
+        by_epsilon = here.columns["epsilon"] > 0
         samples, trials = (int(n) for n in here.errors.shape[1:])
         tasks.append(
             base.replace(
@@ -181,8 +185,11 @@ def _plan(rivals: Results, chosen: argparse.Namespace) -> Plan:
                 loss=rivals.standards.loss,
                 datasets=columns["dataset"],
                 domains=columns["domain"],
+                workloads=[asked.get(label) or WorkloadPart.from_label(label) for label in columns["workload"]],
                 scales=columns["scale"],
-                epsilons=columns["epsilon"],
+                epsilons=[each for each in columns["epsilon"] if each],
+                deltas=np.unique(here.columns["delta"][by_epsilon]).tolist(),
+                rhos=[each for each in columns["rho"] if each],
                 seed=int(here.columns["seed"][0]),
                 samples=samples,
                 trials=trials,
@@ -192,14 +199,27 @@ def _plan(rivals: Results, chosen: argparse.Namespace) -> Plan:
     return Plan(name="compare", tasks=tuple(tasks))
 
 
+def _recorded_workloads(study: list[str]) -> dict[str, WorkloadPart]:
+    """The workloads of a study by label, as its runs were given them: a workload of one's own is in a file."""
+    from pathlib import Path
+
+    from dpbench.store import Store
+    from dpbench.task.parts import WorkloadPart
+
+    records = [record for path in study if Path(path).is_dir() for record in Store(path).runs().values()]
+    given = [each for record in records for task in record.get("tasks", ()) for each in task.get("workloads", ())]
+    return {part.label: part for part in map(WorkloadPart.of, given)}
+
+
 def _run(plan: Plan, chosen: argparse.Namespace) -> tuple[Results, int]:
     """The newcomer's results, and how many units failed."""
     from dpbench.cli.running import fill
     from dpbench.results import Results
 
-    store, todo, failed = fill(plan, chosen)
+    store, todo, outcome = fill(plan, chosen)
     wanted = {unit.key for unit in todo.units}
-    return Results.from_rows(row for row in store.rows() if row.key in wanted), todo.failed + failed
+    failed = todo.failed + (len(outcome.failures) if outcome else 0)
+    return Results.from_rows(row for row in store.rows() if row.key in wanted), failed
 
 
 def _print(comparison: Comparison, *, latex: bool) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
 
 _ABOUT = """\
-Write a completion script for bash, zsh or fish: verbs, options, and the names of algorithms, datasets and suites. It is
-read off the command line as it is now: write it again after an update or for new plug-ins.
+Write a completion script for bash, zsh or fish: verbs, options, and the names of algorithms, datasets, suites, losses
+and tests. It is read off the command line as it is now: write it again after an update or for new plug-ins.
 """
 _EXAMPLE = """\
 dpbench completion bash > ~/.local/share/bash-completion/completions/dpbench
@@ -85,8 +85,11 @@ def _names(what: str) -> Iterable[str]:
     catalogue: dict[str, Callable[[], Iterable[str]]] = {
         "algorithm": _algorithms,
         "algorithms": _algorithms,
+        "baseline": _algorithms,
         "dataset": lambda: [*_histograms(), *_shapes()],
         "histograms": _histograms,
+        "loss": _losses,
+        "test": _tests,
         "plan": _suites,
         "domain": lambda: _of_the_paper("domains"),
         "scale": lambda: _of_the_paper("scales"),
@@ -98,6 +101,18 @@ def _algorithms() -> Iterable[str]:
     from dpbench import algorithms
 
     return list(algorithms.everything())
+
+
+def _losses() -> Iterable[str]:
+    from dpbench.loss import LOSSES
+
+    return LOSSES
+
+
+def _tests() -> Iterable[str]:
+    from dpbench.significance import TESTS
+
+    return TESTS
 
 
 def _histograms() -> Iterable[str]:

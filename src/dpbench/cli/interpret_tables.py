@@ -27,7 +27,7 @@ def _groups(rows: Rows) -> dict[str, Rows]:
 
 
 def _write_pivots(rows: Rows, what: str, cell: Callable[[Row], str], note: str, by: str = "") -> None:
-    """One table for each workload, domain and epsilon, and for each value of ``by`` in it."""
+    """One table for each workload, domain and budget, and for each value of ``by`` in it."""
     for title, group in _groups(rows).items():
         for part in dict.fromkeys(row[by] for row in group) if by else ("",):
             cells = {(row["algorithm"], row["scale"]): cell(row) for row in group if not by or row[by] == part}

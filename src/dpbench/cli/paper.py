@@ -23,7 +23,7 @@ _EXAMPLE = """\
 dpbench paper
   dpbench paper --finding 3                       with the quantities that decided it
   dpbench paper --store mine --store mine-private
-  dpbench paper --export study.csv                one row a setting
+  dpbench paper --export study.csv                one row per setting
   dpbench paper --store a --store b --pack DIR    the summary files of a study of your own
   dpbench paper --same again                      is this slice, run again, what the study has?"""
 
@@ -39,7 +39,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--price", action="store_true", help="private over published error by algorithm and scale")
     add_json(parser)
     add("--csv", metavar="FILE", help="write the verdicts as CSV")
-    add("--export", metavar="FILE.csv", help="write the study: one row a setting")
+    add("--export", metavar="FILE.csv", help="write the study: one row per setting")
     add("--pack", metavar="FOLDER", help="write the summary files of the stores given")
     add("--page", metavar="FILE.md", help="write the page of findings")
     add("--same", metavar="STORE", help="whether a slice that was run again gives the errors of the study")
@@ -95,9 +95,9 @@ def _print(found: list[Verdict], *, details: bool) -> None:
         sys.stdout.write(f"{name}: {', '.join(f'{number} {word}' for word, number in counts.items())}\n")
 
 
-def _line(name: str, told: str, word: str, why: str) -> None:
+def _line(name: str, words: str, word: str, why: str) -> None:
     verdict = f"  [{word}{': ' + why if why else ''}]" if word else ""
-    sys.stdout.write(f"      {name + ':':17}{told}{verdict}\n")
+    sys.stdout.write(f"      {name + ':':17}{words}{verdict}\n")
 
 
 def _details(each: Verdict) -> None:
@@ -111,8 +111,8 @@ def _details(each: Verdict) -> None:
             headings = list(rows[0])
             write_table(f"    {setting}", headings, [[_cell(row.get(name, "")) for name in headings] for row in rows])
         elif quantities:
-            told = ", ".join(f"{name} {_cell(value)}" for name, value in quantities.items())
-            sys.stdout.write(f"        {setting}: {told}\n")
+            words = ", ".join(f"{name} {_cell(value)}" for name, value in quantities.items())
+            sys.stdout.write(f"        {setting}: {words}\n")
 
 
 def _cell(value: Any) -> str:

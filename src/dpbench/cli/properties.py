@@ -31,8 +31,14 @@ def add_parser(subparsers: Subparsers) -> None:
         "algorithms", nargs="*", metavar="NAME|FILE.py:Class", help="which algorithms (all, in both forms)"
     )
     parser.add_argument("--variant", choices=("private", "published"), default="private", help="form of those named")
+    parser.add_argument(
+        "--notion",
+        choices=("pure", "zCDP"),
+        default="",
+        help="notion of privacy of those named (the first that each has)",
+    )
     add_json(parser)
-    parser.add_argument("--csv", metavar="FILE", help="write one row an algorithm and form")
+    parser.add_argument("--csv", metavar="FILE", help="write one row per algorithm and form")
     parser.set_defaults(run=run_properties)
 
 
@@ -44,7 +50,7 @@ def run_properties(chosen: argparse.Namespace) -> int:
     from dpbench.plugins import find
     from dpbench.results.csv_file import write_rows
 
-    named = [measured_properties(find(name), chosen.variant) for name in chosen.algorithms]
+    named = [measured_properties(find(name), chosen.variant, chosen.notion) for name in chosen.algorithms]
     found = named or measured_catalogue()
     if chosen.csv:
         write_rows(chosen.csv, [as_row(each) for each in found])
@@ -55,10 +61,11 @@ def run_properties(chosen: argparse.Namespace) -> int:
     rows = []
     for each in found:
         left = "yes" if each.consistent else f"no: {each.remaining:.3g} left, {each.remaining_where}"
-        told = f"p {each.p_value:.1g}, {each.differs_where}" if each.differs_where else ""
-        name = each.algorithm + (f" [{each.variant}]" if each.variant != "private" else "")
+        difference = f"p {each.p_value:.1g}, {each.differs_where}" if each.differs_where else ""
+        marks = [each.variant] * (each.variant != "private") + [each.notion] * (each.notion != "pure")
+        name = each.algorithm + (f" [{', '.join(marks)}]" if marks else "")
         paper = numbers()["table1"].get(each.algorithm, ["-", "-"])[-2:]
-        exchangeable = f"{each.exchangeable} {told}".strip()
+        exchangeable = f"{each.exchangeable} {difference}".strip()
         rows.append([name, paper[0], paper[1], left if not each.failure else each.failure, exchangeable])
     heads = ["algorithm", "paper: consistent", "exchangeable", "measured: consistent", "exchangeable"]
     write_table("Properties beside the paper's Table 1", heads, rows)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from dpbench.cli.arguments import add_jobs, add_json, add_verb, write_json
+from dpbench.cli.text_tables import write_table
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -19,8 +19,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_verb(
         subparsers,
         "repair",
-        "what repairs do to error: a bought scale, trained parameters",
-        "An algorithm that is told the scale, or tuned on the data, is not private end to end. These commands show\n"
+        "what repairs do to error: an estimated scale, trained parameters",
+        "An algorithm that is given the scale, or tuned on the data, is not private end to end. These commands show\n"
         "what it costs, or gains, to repair it. `dpbench tune` does the training.",
         "dpbench repair side UGrid AGrid",
     )
@@ -33,8 +33,8 @@ def _add_side(commands: Subparsers) -> None:
     side = add_verb(
         commands,
         "side",
-        "error with the scale for free and with the scale bought",
-        "Run algorithms with the scale public and with a noisy scale bought by a share of epsilon, on the same data\n"
+        "error with a public scale and with an estimated one",
+        "Run algorithms with the scale public and with a scale estimated by a share of epsilon, on the same data\n"
         "vectors, and show both errors by scale. With several shares (--sweep) it shows which share serves best.\n"
         "It runs on synthetic shapes unless datasets are named, and goes on where it was interrupted.",
         "dpbench repair side                                 MWEM, UGrid, AGrid and SF at a share of 0.05\n"
@@ -42,8 +42,8 @@ def _add_side(commands: Subparsers) -> None:
         "  dpbench repair side mine.py:Mine --share 0.02 --domain 4096 --dataset MEDCOST",
     )
     add = side.add_argument
-    add("algorithms", nargs="*", metavar="NAME|FILE.py:Class", help="who (MWEM UGrid AGrid SF)")
-    add("--share", type=float, action="append", default=[], metavar="S", help="share that buys the scale (0.05)")
+    add("algorithms", nargs="*", metavar="NAME|FILE.py:Class", help="algorithms (MWEM UGrid AGrid SF)")
+    add("--share", type=float, action="append", default=[], metavar="S", help="share of epsilon for the scale (0.05)")
     add("--sweep", action="store_true", help="shares 0.01 0.02 0.05 0.1 0.2 0.5")
     add("--dataset", action="append", default=[], metavar="NAME|FILE", help="on this; repeatable (synthetic shapes)")
     add("--domain", action="append", default=[], metavar="N|NxM", help="on this; repeatable (1024 and 64x64)")
@@ -75,7 +75,7 @@ def _add_findings(commands: Subparsers) -> None:
 
 
 def run_side(chosen: argparse.Namespace) -> int:
-    """Compare a public with a bought scale and print the price."""
+    """Compare a public with an estimated scale and print the price."""
     from dataclasses import asdict
 
     from dpbench.cli.running import fill
@@ -94,7 +94,7 @@ def run_side(chosen: argparse.Namespace) -> int:
         trials=chosen.trials,
         seed=chosen.seed,
     )
-    store, todo, failed = fill(comparison.plan(), chosen, comparison.shared_noise)
+    store, todo, outcome = fill(comparison.plan(), chosen, comparison.shared_noise)
     wanted = {unit.key for unit in todo.units}
     prices = side_prices(Results.from_rows(row for row in store.rows() if row.key in wanted))
     choices = best_shares(prices)
@@ -103,29 +103,30 @@ def run_side(chosen: argparse.Namespace) -> int:
         write_json(plain)
     else:
         _print_prices(prices, choices)
-    return 1 if failed else 0
+    return 1 if outcome and outcome.failures else 0
 
 
 def _print_prices(prices: list[SidePrice], choices: list[ShareChoice]) -> None:
-    write = sys.stdout.write
     for algorithm, domain in dict.fromkeys((price.algorithm, price.domain) for price in prices):
         here = [price for price in prices if (price.algorithm, price.domain) == (algorithm, domain)]
         shares = sorted({price.share for price in here})
-        write(f"{algorithm} on {domain}: error with a public scale, and with a bought one as a multiple of it\n")
-        write(f"{'scale':>8}  {'public':>9}  " + "  ".join(f"share {share:<6g}" for share in shares) + "\n")
+        rows = []
         for scale in sorted({price.scale for price in here}):
-            row = {price.share: price for price in here if price.scale == scale}
-            public = next(iter(row.values())).public_error
-            cells = [
-                f"{row[share].ratio:5.2f} ±{row[share].ratio * row[share].uncertainty:4.2f}" if share in row else "-"
-                for share in shares
-            ]
-            write(f"{scale:8.0e}  {public:9.2e}  " + "  ".join(f"{cell:<12}" for cell in cells) + "\n")
-        for choice in choices:
-            if (choice.algorithm, choice.domain) == (algorithm, domain):
-                costs = ", ".join(f"{share:g} {regret:.3f}" for share, regret in choice.regret)
-                write(f"best share over all scales {choice.best:g}; error over that of the best: {costs}\n")
-        write("\n")
+            by_share = {price.share: price for price in here if price.scale == scale}
+            public = next(iter(by_share.values())).public_error
+            rows.append([f"{scale:.0e}", f"{public:.2e}", *(_ratio(by_share.get(share)) for share in shares)])
+        notes = [
+            f"best share over all scales {choice.best:g}; error over that of the best: "
+            + ", ".join(f"{share:g} {regret:.3f}" for share, regret in choice.regret)
+            for choice in choices
+            if (choice.algorithm, choice.domain) == (algorithm, domain)
+        ]
+        title = f"{algorithm} on {domain}: error with a public scale, and with an estimated one as a multiple of it"
+        write_table(title, ["scale", "public", *(f"share {share:g}" for share in shares)], rows, "\n".join(notes))
+
+
+def _ratio(price: SidePrice | None) -> str:
+    return "-" if price is None else f"{price.ratio:.2f} ±{price.ratio * price.uncertainty:.2f}"
 
 
 def run_findings(chosen: argparse.Namespace) -> int:
@@ -148,23 +149,37 @@ def run_findings(chosen: argparse.Namespace) -> int:
 
 
 def _print_findings(spreads: list[TuningSpread], ratios: list[RoundsRatio], chosen: argparse.Namespace) -> None:
-    write = sys.stdout.write
-    write(f"Finding 6, {chosen.dataset} at scale {chosen.scale:.0e}: parameters that are the best somewhere\n")
-    if not spreads:
-        write(
-            "cannot be decided: the store holds no algorithm with several parameters there (`dpbench run parameters`)\n"
-        )
-    for each in spreads:
-        write(
-            f"{each.algorithm:<8} {each.domain:>8}: {each.ratio:5.2f} times the error with {each.worst} as with "
-            f"{each.best} ({each.optimal_somewhere} of {each.tried} settings are the best in one of {each.scenarios} "
-            f"scenarios)\n"
-        )
-    write("\nFinding 7: error of MWEM over MWEM*\n")
-    if not ratios:
-        write("cannot be decided: the store does not hold MWEM and MWEM* on the same data\n")
-    for ratio in ratios:
-        write(
-            f"{ratio.domain:>8} scale {ratio.scale:.0e}: mean of ratios {ratio.mean_of_ratios:7.3f}, ratio of means "
-            f"{ratio.ratio_of_means:7.3f} ({ratio.datasets} datasets)\n"
-        )
+    write_table(
+        f"Finding 6, {chosen.dataset} at scale {chosen.scale:.0e}: error with the worst parameters that are the best "
+        f"somewhere, over error with the best",
+        ["algorithm", "domain", "ratio", "worst", "best", "best somewhere"],
+        [
+            [
+                each.algorithm,
+                each.domain,
+                f"{each.ratio:.2f}",
+                each.worst,
+                each.best,
+                f"{each.optimal_somewhere} of {each.tried} in one of {each.scenarios} scenarios",
+            ]
+            for each in spreads
+        ],
+        ""
+        if spreads
+        else "cannot be decided: the store holds no algorithm with several parameters there (`dpbench run parameters`)",
+    )
+    write_table(
+        "Finding 7: error of MWEM over MWEM*",
+        ["domain", "scale", "mean of ratios", "ratio of means", "datasets"],
+        [
+            [
+                each.domain,
+                f"{each.scale:.0e}",
+                f"{each.mean_of_ratios:.3f}",
+                f"{each.ratio_of_means:.3f}",
+                str(each.datasets),
+            ]
+            for each in ratios
+        ],
+        "" if ratios else "cannot be decided: the store does not hold MWEM and MWEM* on the same data",
+    )

@@ -20,10 +20,10 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_verb(
         subparsers,
         "report",
-        "one offline page: who wins where",
+        "one offline page: which algorithm wins where",
         "Write one self-contained HTML file that shows a store, a summary, or the study that comes with the package:\n"
-        "who wins where, error by scale, dataset and domain, errors in people, regret, bias, time, the price of\n"
-        "privacy, cards, and public histograms to ask ranges of. It loads nothing from any network.",
+        "which algorithm wins where, error by scale, dataset and domain, errors in records, regret, bias, time,\n"
+        "the price of privacy, cards, and public histograms to ask ranges of. It loads nothing from any network.",
         "dpbench report --out page\n"
         "  dpbench report dpbench-store/demo --out page\n"
         "  dpbench report results --with mine.py:Mine --out page\n"
@@ -42,7 +42,7 @@ def add_parser(subparsers: Subparsers) -> None:
         action="append",
         default=[],
         metavar="FILE.py:Class",
-        help="tell of an algorithm of yours: card, audit, noisy histograms; may be repeated",
+        help="show an algorithm of yours: card, audit, noisy histograms; may be repeated",
     )
     parser.add_argument("--title", metavar="TEXT", help="title of the page")
     parser.add_argument("--audit", action="store_true", help="run the privacy suite on every algorithm and show it")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
-import time
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from dpbench.cli.arguments import add_jobs, add_json, add_verb, jobs_of, write_json
+from dpbench.cli.running import TIMEOUT, execute_missing, opened, store_folder
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -50,10 +49,10 @@ NARROWING = (
 )
 """The options that narrow or change a plan."""
 
-TOLD = 3
-"""Things that were asked for and cannot run of which one line has room."""
+NAMED = 3
+"""How many things that were asked for and cannot run one line names."""
 FAILURE = ("algorithm", "variant", "dataset", "domain", "scale", "epsilon", "sample", "failure")
-"""What is told to machines of a unit that failed."""
+"""What JSON reports of a unit that failed."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -89,7 +88,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add(
         "--timeout",
         type=float,
-        default=1800.0,
+        default=TIMEOUT,
         metavar="S",
         help="seconds that a unit may take (1800); not with --dask",
     )
@@ -106,9 +105,9 @@ def add_parser(subparsers: Subparsers) -> None:
 def run_plan(chosen: argparse.Namespace) -> int:
     """Run a plan and print its tables; 1 if a unit failed or something asked for by name cannot run."""
     from dpbench.cli.run_tables import print_tables
-    from dpbench.cli.versions import tell_changes
+    from dpbench.cli.versions import report_changes
     from dpbench.errors import InvalidInput
-    from dpbench.run.execution import agenda, record_changes
+    from dpbench.run.execution import agenda
     from dpbench.run.plan import narrow
     from dpbench.run.suites import load_plan
     from dpbench.store import Store
@@ -117,7 +116,7 @@ def run_plan(chosen: argparse.Namespace) -> int:
     jobs = jobs_of(chosen)
     if chosen.timeout <= 0 or (chosen.memory is not None and chosen.memory <= 0):
         raise InvalidInput("--timeout and --memory take positive numbers; write for example --timeout 600 --memory 2")
-    folder = chosen.store or os.path.join("dpbench-store", _folder_name(plan.name))  # noqa: PTH118
+    folder = store_folder(plan, chosen)
     if chosen.list_skipped:
         return _list_skipped(plan, as_json=chosen.json)
     if chosen.dry_run:
@@ -127,19 +126,15 @@ def run_plan(chosen: argparse.Namespace) -> int:
             write_json(_agenda_facts(plan, todo, max(jobs, 1), folder))
         else:
             sys.stdout.write(_announcement(plan, todo, max(jobs, 1), folder))
-            tell_changes(todo.changed, folder)
+            report_changes(todo, folder)
         return 0
-    agenda(plan, None)  # whatever is wrong with the plan is said before a folder is made
-    store = Store(folder, create=True)
-    _put_damage_aside(store)
-    todo = agenda(plan, store, retry_failed=chosen.retry_failed, shard=chosen.shard)
+    store, todo = opened(plan, chosen)
     if not chosen.quiet:
         sys.stderr.write(_announcement(plan, todo, max(jobs, 1), folder))
-        tell_changes(todo.changed, folder)
-    unrun = _tell_skipped(plan, chosen)
-    outcome = _execute(chosen, plan, todo, store, jobs) if todo.missing else None
-    if outcome is None:
-        record_changes(plan, store)
+        report_changes(todo, folder)
+    unrun = _report_skipped(plan, chosen)
+    kept = str(store.folder.resolve()) if chosen.keep_answers else ""
+    outcome = execute_missing(plan, todo, store, chosen, lambda units: [replace(each, answers=kept) for each in units])
     if chosen.json:
         facts = _agenda_facts(plan, todo, max(jobs, 1), folder) | {"asked for and not run": unrun}
         write_json(facts | _outcome_facts(outcome, store))
@@ -151,15 +146,15 @@ def run_plan(chosen: argparse.Namespace) -> int:
     return 1 if left or unrun or (outcome is not None and outcome.failures) else 0
 
 
-def _tell_skipped(plan: Plan, chosen: argparse.Namespace) -> dict[str, str]:
+def _report_skipped(plan: Plan, chosen: argparse.Namespace) -> dict[str, str]:
     """What was asked for by name and cannot run: one line, also where it is quiet."""
     from dpbench.run.skipped import skipped_by_name
 
     unrun = skipped_by_name(plan, [*chosen.algorithm, *chosen.added], chosen.dataset, chosen.domain)
     if unrun:
-        told = [f"{name} ({reason})" for name, reason in list(unrun.items())[:TOLD]]
-        more = f" and {len(unrun) - TOLD} more" if len(unrun) > TOLD else ""
-        sys.stderr.write(f"dpbench: asked for and not run: {', '.join(told)}{more}; see --list-skipped\n")
+        named = [f"{name} ({reason})" for name, reason in list(unrun.items())[:NAMED]]
+        more = f" and {len(unrun) - NAMED} more" if len(unrun) > NAMED else ""
+        sys.stderr.write(f"dpbench: asked for and not run: {', '.join(named)}{more}; see --list-skipped\n")
     return unrun
 
 
@@ -188,6 +183,7 @@ def _agenda_facts(plan: Plan, todo: Agenda, jobs: int, folder: str) -> dict[str,
         "seconds estimated": todo.seconds(jobs),
         "combinations that cannot run": len(todo.skipped),
         "algorithms changed": [asdict(each) for each in todo.changed],
+        "losses changed": list(todo.changed_losses),
     }
 
 
@@ -204,23 +200,6 @@ def _outcome_facts(outcome: RunSummary | None, store: Store) -> dict[str, Any]:
     }
 
 
-def _folder_name(plan: str) -> str:
-    """A plan's name as a folder inside the current one, whatever the plan calls itself."""
-    return re.sub(r"[^\w.-]+", "-", plan).strip(".-") or "plan"
-
-
-def _put_damage_aside(store: Store) -> None:
-    from contextlib import suppress
-
-    for damage in store.verify():
-        aside = damage.path
-        with suppress(FileNotFoundError):  # another run on the same store was quicker
-            aside = store.quarantine(damage)
-        sys.stderr.write(
-            f"dpbench: {damage.path.name} is {damage.reason}; put aside as {aside.name}, to be run again\n"
-        )
-
-
 def _announcement(plan: Plan, todo: Agenda, jobs: int, folder: str) -> str:
     from dpbench.progress import duration
 
@@ -233,54 +212,6 @@ def _announcement(plan: Plan, todo: Agenda, jobs: int, folder: str) -> str:
         f"{todo.done} units are done{failed}; {len(todo.missing)} units, {left} trials to run, "
         f"about {duration(todo.seconds(jobs))} on {jobs} worker{'s' * (jobs > 1)}{skipped}\nstore: {folder}\n"
     )
-
-
-def _execute(chosen: argparse.Namespace, plan: Plan, todo: Agenda, store: Store, jobs: int) -> RunSummary:
-    from dataclasses import replace
-
-    from dpbench.progress import RunProgress
-    from dpbench.run.execution import execute
-    from dpbench.run.executors import executor_for
-
-    _prepare(plan, quiet=chosen.quiet)
-    memory = int(chosen.memory * 2**30) if chosen.memory else machine_memory() * 9 // (10 * max(jobs, 1))
-    executor = executor_for(jobs, dask=chosen.dask, timeout=chosen.timeout, memory=memory)
-    units = todo.missing
-    if chosen.keep_answers:
-        units = [replace(unit, answers=str(store.folder.resolve())) for unit in units]
-    with RunProgress(len(units), quiet=chosen.quiet) as progress:
-        try:
-            return execute(units, store, executor, plan=plan, measured=todo.measured, on_row=progress)
-        except KeyboardInterrupt:
-            sys.stderr.write("\nstopped; everything finished is stored: run the same command to go on\n")
-            raise
-
-
-def machine_memory() -> int:
-    """Bytes of memory that the machine has."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-def _prepare(plan: Plan, *, quiet: bool) -> None:
-    """Compile kernels and compute what depends on workloads alone, once, before workers start."""
-    from importlib import import_module
-    from pkgutil import iter_modules
-
-    from dpbench.mathematics import kernels
-
-    begin = time.monotonic()
-    for module in iter_modules(kernels.__path__):
-        if module.name != "__main__":
-            import_module(f"dpbench.mathematics.kernels.{module.name}")
-    if not quiet and time.monotonic() - begin > 5:
-        sys.stderr.write(f"kernels are ready after {time.monotonic() - begin:.0f} s (kept on disk)\n")
-    for candidate, domain, workload in plan.preparations():
-        begin = time.monotonic()
-        candidate.algorithm.prepare(workload)
-        if not quiet and time.monotonic() - begin > 1:
-            sys.stderr.write(
-                f"prepared {candidate.part.label} for {workload.name} on {domain} in {time.monotonic() - begin:.0f} s\n"
-            )
 
 
 def _farewell(outcome: RunSummary, todo: Agenda, *, quiet: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def table_rows(store: Store) -> list[dict[str, Any]]:
             "percentile error": table.percentiles[name, scale],
             "datasets": len(table.datasets),
             "competitive on": table.wins.get((name, scale), 0),
+            "over the best baseline": table.over.get((name, scale)),
         }
         for table, standards in _tables(store)
         for name, scale in _keys(table)
@@ -33,15 +34,32 @@ def table_rows(store: Store) -> list[dict[str, Any]]:
 def print_tables(store: Store) -> None:
     """Error by algorithm and scale for everything in a store."""
     from dpbench.cli.text_tables import write_pivot
+    from dpbench.interpreting import find_test
 
     for table, standards in _tables(store):
         number = len(table.datasets)
         measured = f"{standards.error_words}, mean and {standards.percentile_words}"
+        best = f"best by {find_test(standards.test).measure_words(standards)}, or not significantly worse"
         write_pivot(
             f"{table.title}: {measured}, over {number} dataset{'s' * (number != 1)}",
             {key: _cell(table, key) for key in _keys(table)},
-            f"* competitive (lowest mean error, or not significantly above it) on so many of the {number} datasets",
+            f"* n: competitive on n of {number} dataset{'s' * (number != 1)} ({best}) {table.family}\n"
+            + _beating(table, standards.baselines),
         )
+
+
+def _beating(table: SummaryTable, wanted: Sequence[str]) -> str:
+    """Which algorithms have a lower mean error than every baseline that is there, in one line."""
+    if not table.baselines:
+        return f"no algorithm is here beside a baseline ({', '.join(wanted)})"
+    ratios: dict[str, list[float]] = {}
+    for (name, _), ratio in table.over.items():
+        ratios.setdefault(name, []).append(ratio)
+    always = [name for name, several in ratios.items() if max(several) < 1]
+    sometimes = [name for name, several in ratios.items() if min(several) < 1 and name not in always]
+    parts = {"at every scale": always, "at some scales": sometimes}
+    words = "; ".join(f"{', '.join(names)} {where}" for where, names in parts.items() if names)
+    return f"below each baseline ({', '.join(table.baselines)}) by mean: {words or 'none'}"
 
 
 def _tables(store: Store) -> Iterator[tuple[SummaryTable, Standards]]:

@@ -1,47 +1,122 @@
-"""Run what a store lacks of a plan: for verbs that run something in order to tell something of it."""
+"""Run what a store lacks of a plan: one way to open the store and one to execute, for every verb that runs."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
+import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from dpbench.cli.arguments import jobs_of
 
 if TYPE_CHECKING:
-    from dpbench.run.execution import Agenda
+    from dpbench.run.execution import Agenda, RunSummary
     from dpbench.run.plan import Plan
     from dpbench.run.units import Unit
     from dpbench.store import Store
 
+    Change = Callable[[Sequence[Unit]], Sequence[Unit]]
+
+TIMEOUT = 1800.0
+"""Seconds that a unit may take where nobody says otherwise."""
+
 
 def fill(
-    plan: Plan,
-    chosen: argparse.Namespace,
-    change: Callable[[Sequence[Unit]], Sequence[Unit]] = lambda units: units,
-) -> tuple[Store, Agenda, int]:
-    """The store with everything of the plan in it, what there was to do, and how many units failed.
+    plan: Plan, chosen: argparse.Namespace, change: Change = lambda units: units
+) -> tuple[Store, Agenda, RunSummary | None]:
+    """The store with everything of the plan in it, what there was to do, and how the run went if there was one.
 
-    ``chosen`` has ``store``, ``jobs``, ``quiet`` and perhaps ``dask``; ``change`` is done to units before they run.
+    ``chosen`` has ``store``, ``jobs``, ``quiet`` and perhaps the other options of ``dpbench run``; ``change`` is done
+    to units before they run.
     """
-    from dpbench.cli.versions import tell_changes
-    from dpbench.progress import RunProgress
-    from dpbench.run.execution import agenda, execute, record_changes
-    from dpbench.run.executors import executor_for
+    from dpbench.cli.versions import report_changes
+
+    store, todo = opened(plan, chosen)
+    if not chosen.quiet:
+        report_changes(todo, str(store.folder))
+    return store, todo, execute_missing(plan, todo, store, chosen, change)
+
+
+def store_folder(plan: Plan, chosen: argparse.Namespace) -> str:
+    """The store that was named, or a folder of the plan's name inside the current one, whatever that name is."""
+    name = re.sub(r"[^\w.-]+", "-", plan.name.replace("*", "-star")).strip(".-") or "plan"
+    return chosen.store or os.path.join("dpbench-store", name)  # noqa: PTH118
+
+
+def opened(plan: Plan, chosen: argparse.Namespace) -> tuple[Store, Agenda]:
+    """The store of a plan, made where it is not there and without damaged shards, and what it lacks."""
+    from dpbench.run.execution import agenda
     from dpbench.store import Store
 
     agenda(plan, None)  # whatever is wrong with the plan is said before a folder is made
-    folder = chosen.store or os.path.join("dpbench-store", plan.name.replace("*", "-star"))  # noqa: PTH118
-    store = Store(folder, create=True)
-    todo = agenda(plan, store)
-    if not chosen.quiet:
-        tell_changes(todo.changed, folder)
+    store = Store(store_folder(plan, chosen), create=True)
+    _put_damage_aside(store)
+    retry, shard = getattr(chosen, "retry_failed", False), getattr(chosen, "shard", (1, 1))
+    return store, agenda(plan, store, retry_failed=retry, shard=shard)
+
+
+def execute_missing(
+    plan: Plan, todo: Agenda, store: Store, chosen: argparse.Namespace, change: Change = lambda units: units
+) -> RunSummary | None:
+    """Run what is missing, on the executor that the options choose; None where nothing is."""
+    from dpbench.progress import RunProgress
+    from dpbench.run.execution import execute, record_changes
+    from dpbench.run.executors import executor_for
+
     if not todo.missing:
         record_changes(plan, store)
-        return store, todo, 0
-    with RunProgress(len(todo.missing), quiet=chosen.quiet) as progress:
-        units = list(change(todo.missing))
-        executor = executor_for(jobs_of(chosen), dask=getattr(chosen, "dask", None))
-        outcome = execute(units, store, executor, plan=plan, measured=todo.measured, on_row=progress)
-    return store, todo, len(outcome.failures)
+        return None
+    _prepare(plan, quiet=chosen.quiet)
+    jobs, given = jobs_of(chosen), getattr(chosen, "memory", None)
+    memory = int(given * 2**30) if given else _machine_memory() * 9 // (10 * max(jobs, 1))
+    timeout, dask = getattr(chosen, "timeout", TIMEOUT), getattr(chosen, "dask", None)
+    executor = executor_for(jobs, dask=dask, timeout=timeout, memory=memory)
+    units = list(change(todo.missing))
+    with RunProgress(len(units), quiet=chosen.quiet) as progress:
+        try:
+            return execute(units, store, executor, plan=plan, measured=todo.measured, on_row=progress)
+        except KeyboardInterrupt:
+            sys.stderr.write("\nstopped; everything finished is stored: run the same command to go on\n")
+            raise
+
+
+def _put_damage_aside(store: Store) -> None:
+    from contextlib import suppress
+
+    for damage in store.verify():
+        aside = damage.path
+        with suppress(FileNotFoundError):  # another run on the same store was quicker
+            aside = store.quarantine(damage)
+        sys.stderr.write(
+            f"dpbench: {damage.path.name} is {damage.reason}; put aside as {aside.name}, to be run again\n"
+        )
+
+
+def _machine_memory() -> int:
+    """Bytes of memory that the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _prepare(plan: Plan, *, quiet: bool) -> None:
+    """Compile kernels and compute what depends on workloads alone, once, before workers start."""
+    from importlib import import_module
+    from pkgutil import iter_modules
+
+    from dpbench.mathematics import kernels
+
+    begin = time.monotonic()
+    for module in iter_modules(kernels.__path__):
+        if module.name != "__main__":
+            import_module(f"dpbench.mathematics.kernels.{module.name}")
+    if not quiet and time.monotonic() - begin > 5:
+        sys.stderr.write(f"kernels are ready after {time.monotonic() - begin:.0f} s (kept on disk)\n")
+    for candidate, domain, workload in plan.preparations():
+        begin = time.monotonic()
+        candidate.algorithm.prepare(workload)
+        if not quiet and time.monotonic() - begin > 1:
+            sys.stderr.write(
+                f"prepared {candidate.part.label} for {workload.name} on {domain} in {time.monotonic() - begin:.0f} s\n"
+            )

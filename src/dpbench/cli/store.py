@@ -60,8 +60,8 @@ def add_parser(subparsers: Subparsers) -> None:
     export = add_verb(
         commands,
         "export",
-        "write one row a trial for other programs",
-        "Write one row a trial, as .csv, .json or .parquet, of the current version of each algorithm. --canonical\n"
+        "write one row per trial for other programs",
+        "Write one row per trial, as .csv, .json or .parquet, of the current version of each algorithm. --canonical\n"
         "leaves out times and provenance and sorts, so that two runs can be compared byte by byte.",
         "dpbench store export results --out trials.csv",
     )
@@ -125,8 +125,8 @@ def run_verify(chosen: argparse.Namespace) -> int:
     store = Store(chosen.store)
     damaged = store.verify()
     if chosen.json:
-        told = [{"shard": damage.path.name, "reason": damage.reason} for damage in damaged]
-        write_json({"shards": len(store.shards()), "damaged": told})
+        facts = [{"shard": damage.path.name, "reason": damage.reason} for damage in damaged]
+        write_json({"shards": len(store.shards()), "damaged": facts})
         return 1 if damaged else 0
     for damage in damaged:
         sys.stdout.write(f"{damage.path.name}: {damage.reason}\n")
@@ -143,8 +143,8 @@ def run_merge(chosen: argparse.Namespace) -> int:
     added, differences = merge([Store(folder) for folder in chosen.stores], out)
     hidden = [each for each in out.versions() if not each.current]
     if chosen.json:
-        told = {"units added": added, "versions that are not shown": len(hidden), "the runs differ in": differences}
-        write_json({"store": chosen.out, **told})
+        facts = {"units added": added, "versions that are not shown": len(hidden), "the runs differ in": differences}
+        write_json({"store": chosen.out, **facts})
         return 0
     sys.stdout.write(f"{added} units added to {chosen.out}\n")
     if hidden:

@@ -62,13 +62,13 @@ def run_strategies(chosen: argparse.Namespace) -> int:
 def _workload(chosen: argparse.Namespace) -> Workload:
     from dpbench import workloads
     from dpbench.domain import Domain
-    from dpbench.run.units import read_label
+    from dpbench.task.parts import WorkloadPart
 
     domain = Domain.of(chosen.domain)
     given = chosen.workload or ("Prefix" if domain.ndim == 1 else "RandomRange")
     if given.lower().endswith(".csv"):
         return workloads.build("Ranges", domain, file=given)
-    return read_label(given).build(domain)
+    return WorkloadPart.from_label(given).build(domain)
 
 
 def _print(workload: Workload, least: Limit, rows: list[ExpectedError]) -> None:

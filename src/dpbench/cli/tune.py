@@ -107,20 +107,12 @@ def _command(training: Training, chosen: argparse.Namespace) -> str:
 def _grid(written: list[str]) -> dict[str, list[Any]] | None:
     """``name=1,2,4`` as values; numbers where they are numbers."""
     from dpbench.errors import InvalidTraining
+    from dpbench.task.parts import number_or_text
 
     grid: dict[str, list[Any]] = {}
     for each in written:
         name, equals, values = each.partition("=")
         if not equals or not name or not values:
             raise InvalidTraining(f"--grid {each!r} names no values; write for example rounds=4,8,16")
-        grid[name] = [_value(value) for value in values.split(",")]
+        grid[name] = [number_or_text(value) for value in values.split(",")]
     return grid or None
-
-
-def _value(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

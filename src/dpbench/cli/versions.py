@@ -11,12 +11,12 @@ from dpbench.cli.arguments import add_json, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
-    from dpbench.run.execution import Changed
+    from dpbench.run.execution import Agenda, Changed
     from dpbench.store import Store
     from dpbench.store.versions import Version
 
 NAMED = 3
-"""Changed algorithms that one line has room for."""
+"""How many changed algorithms one line names."""
 _ABOUT = """\
 List the versions of each algorithm that a store holds. After an edit of its code an algorithm runs again in the same
 store; the earlier results stay, as another version, and every reading shows the version that was asked for last. To
@@ -25,13 +25,17 @@ go back, undo the edit and run the same command: nothing is run again.
 """
 
 
-def tell_changes(changed: tuple[Changed, ...], folder: str) -> None:
-    """One line on stderr about algorithms that are not what the last run asked for."""
+def report_changes(todo: Agenda, folder: str) -> None:
+    """One line on stderr each about algorithms and losses that are not what the last run asked for."""
+    changed = todo.changed
+    for label in todo.changed_losses:
+        rerun = f"{len(todo.missing)} units run again; earlier results are kept"
+        sys.stderr.write(f"the loss {label} changed: {rerun if todo.missing else 'its errors are there'}\n")
     if changed:
-        told = [_sentence(each) for each in changed[:NAMED]]
-        told += [f"{len(changed) - NAMED} other algorithms changed too"] if len(changed) > NAMED else []
+        sentences = [_sentence(each) for each in changed[:NAMED]]
+        sentences += [f"{len(changed) - NAMED} other algorithms changed too"] if len(changed) > NAMED else []
         kept = "; earlier results are kept" if any(each.missing for each in changed) else ""
-        sys.stderr.write(f"{'; '.join(told)}{kept} (dpbench store versions {folder})\n")
+        sys.stderr.write(f"{'; '.join(sentences)}{kept} (dpbench store versions {folder})\n")
 
 
 def _sentence(each: Changed) -> str:

@@ -95,7 +95,12 @@ DATASETS = MappingProxyType(_entries)
 
 
 def get(name: str | Dataset) -> Dataset:
-    """Find a histogram by name; case does not count, '_' is '-', other names in use are known."""
+    """Find a histogram by name; case does not count, '_' is '-', other names in use are known.
+
+    >>> import dpbench as dpb
+    >>> dpb.datasets.get("medcost").domain
+    Domain(shape=(4096,))
+    """
     if isinstance(name, Dataset):
         return name
     if isinstance(name, str):
@@ -107,7 +112,12 @@ def get(name: str | Dataset) -> Dataset:
 
 
 def names(ndim: int | None = None, *, in_paper: bool = False) -> list[str]:
-    """Name the histograms, of one number of axes if given, only those of the paper's table if asked."""
+    """Name the histograms, of one number of axes if given, only those of the paper's table if asked.
+
+    >>> import dpbench as dpb
+    >>> dpb.datasets.names()[:3]
+    ['ADULT', 'HEPPH', 'INCOME']
+    """
     return [
         entry.name for entry in DATASETS.values() if ndim in (None, entry.ndim) and (entry.in_paper or not in_paper)
     ]

@@ -2,7 +2,7 @@
 
 A file gets its final name only after its checksum has been found right, by one rename in the same
 folder. An interrupted, truncated or wrong download therefore leaves what was there before. Whatever a
-server does, a file is here after ``FILE_SECONDS`` or the reason is told in one line.
+server does, a file is here after ``FILE_SECONDS`` or the reason is reported in one line.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _fetch(dataset: Dataset, source: str | Path, folder: Path, display: FetchPro
         partial.replace(final)
     except OSError as reason:
         raise DatasetUnavailable(
-            f"cannot write {final} ({reason.strerror}); make room, or choose another --folder"
+            f"cannot write {final} ({reason.strerror}); free some space, or choose another --folder"
         ) from reason
     finally:
         with suppress(OSError):

@@ -16,10 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.datasets.catalogue import fold
+from dpbench.datasets.families import FAMILIES
 from dpbench.domain import Domain, DomainLike
 from dpbench.errors import InvalidDomain, UnknownName
 
 Weights = NDArray[np.float64]
+
+LONGEST_NUMBER = 6
+"""Digits of the number of an instance."""
 
 
 @dataclass(frozen=True)
@@ -51,20 +55,44 @@ def probabilities(weights: Callable[[Domain], Weights], domain: Domain) -> Weigh
 
 
 def get(name: str, domain: DomainLike) -> Weights:
-    """Probabilities (*domain) of the named shape; the same on every call."""
+    """Probabilities (*domain) of the named shape; the same on every call.
+
+    >>> import dpbench as dpb
+    >>> dpb.datasets.shapes.get("uniform", 4)
+    array([0.25, 0.25, 0.25, 0.25])
+    """
     return find(name).on(domain)
 
 
 def find(name: str) -> Shape:
-    """Find a shape by name; case does not count, and '_' is '-'."""
-    shape = SHAPES.get(fold(name)) if isinstance(name, str) else None
-    if shape is None:
+    """Find a shape by name, or one instance of a family ("heaped/0"); case does not count, and '_' is '-'."""
+    if not isinstance(name, str):
         raise UnknownName.among("shape", name, SHAPES)
-    return shape
+    folded = fold(name)
+    family, _, number = folded.partition("/")
+    if family in FAMILIES and number.isdecimal() and len(number) <= LONGEST_NUMBER:
+        known = FAMILIES[family]
+        return Shape(f"{family}/{int(number)}", known.ndim, known.about, known.instance(int(number)))
+    if folded not in SHAPES:
+        raise UnknownName.among("shape", name, [*SHAPES, *(f"{each}/0" for each in FAMILIES)])
+    return SHAPES[folded]
+
+
+def is_shape(name: str) -> bool:
+    """Whether a name is that of a shape or of an instance of a family, as :func:`find` writes it."""
+    try:
+        return find(name).name == name
+    except UnknownName:
+        return False
 
 
 def names(ndim: int | None = None) -> list[str]:
-    """Name the shapes, of one number of axes if given."""
+    """Name the shapes, of one number of axes if given.
+
+    >>> import dpbench as dpb
+    >>> dpb.datasets.shapes.names()[:3]
+    ['uniform', 'normal', 'normal-narrow']
+    """
     return [shape.name for shape in SHAPES.values() if ndim in (None, shape.ndim)]
 
 

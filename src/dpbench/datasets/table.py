@@ -1,8 +1,8 @@
 """A user's own table becomes a histogram, through bounds and bins that are public.
 
 The domain of a histogram is published with every release. Were it read off the private table, the
-release would tell, at no cost to epsilon, what the extreme values are. So each column states its
-bounds, from knowledge that does not come from the table; only who declares the data public may leave
+release would reveal, at no cost to epsilon, what the extreme values are. So each column states its
+bounds, from knowledge that does not come from the table; only a user who declares the data public may leave
 them out.
 """
 
@@ -172,6 +172,14 @@ def from_table(
     ``outside="clamp"``, counted in the nearest cell and tallied. Missing values and unlisted categories
     have no nearest cell: they are always refused. Only with ``public=True``, which declares the data
     public, may a column leave its bounds or categories to be inferred.
+
+    >>> import dpbench as dpb
+    >>> people = {"age": [3, 17, 41, 44], "sex": ["f", "m", "m", "f"]}
+    >>> columns = [dpb.datasets.Column("age", 0, 60, bins=3), dpb.datasets.Column("sex", categories=["f", "m"])]
+    >>> dpb.datasets.from_table(people, columns).counts
+    array([[1, 1],
+           [0, 0],
+           [1, 1]])
     """
     if outside not in ("refuse", "clamp"):
         raise InvalidTable(f"outside={outside!r} is unknown; choose 'refuse' or 'clamp'")

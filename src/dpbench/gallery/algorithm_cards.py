@@ -1,21 +1,23 @@
-"""Algorithms told to a reader: the idea, the facts, and where epsilon goes."""
+"""Algorithms described to a reader: the idea, the facts, and where the budget goes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from inspect import cleandoc
+from typing import Any
 
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
-from dpbench.gallery.audited import audit_words, kept_words
+from dpbench.gallery.audited import NOTION_WORDS, audit_words, kept_words
 from dpbench.page.cards import AlgorithmCard, LedgerLine
 from dpbench.privacy import Ledger
 from dpbench.privacy.ledger import BY_ITS_OWN, Charge
 from dpbench.workloads import Prefix, RandomRange, Workload
 
-EPSILON = 0.1
+BUDGETS: Mapping[str, Mapping[str, Any]] = {"pure": {"epsilon": 0.1}, "zCDP": {"rho": 0.0025}}
+"""What a ledger is drawn up for: under the first notion that an algorithm has; noise on a count is as large in both."""
 DOMAINS = ("1024", "64x64")
 """Where a ledger is drawn up: the first that the algorithm supports."""
 
@@ -25,7 +27,7 @@ def algorithm_cards(audit: bool = False, added: Sequence[type[Algorithm]] = ()) 
 
     Those that were added are audited now, and with ``audit`` everybody is; else the catalogue's audit is the kept one.
     """
-    catalogue = {name: kind for name, kind in algorithms.catalogue().items() if kind not in added}
+    catalogue = {name: kind for name, kind in algorithms.everything().items() if kind not in added}
     known = [_card(kind, audit) for kind in catalogue.values()]
     return *known, *(_card(kind, audit=True, catalogued=False) for kind in added)
 
@@ -51,19 +53,20 @@ def _card(kind: type[Algorithm], audit: bool, catalogued: bool = True) -> Algori
         parameters={name: str(value) for name, value in private.parameters.items()},
         side_information=kind.side_information,
         not_private=kind.not_private,
-        ledger_where=f"on {domain}, epsilon {EPSILON:g}" if domain else "",
+        ledger_where=f"on {domain}, {ledger.notion}" if ledger is not None else "",
         ledger=() if ledger is None else _lines(ledger),
+        notions=tuple(NOTION_WORDS[notion] for notion in kind.notions),
         audit=audit_words(private) if audit else kept_words(kind),
         catalogued=catalogued,
     )
 
 
 def _ledger(algorithm: Algorithm, domain: Domain) -> Ledger | None:
-    """Where epsilon goes; nothing of an algorithm that fails there, which its audit tells."""
+    """Where the budget goes; nothing of an algorithm that fails there, which its audit reports."""
     try:
-        return algorithm.explain(domain, workload_on(domain), EPSILON).ledger
+        return algorithm.explain(domain, workload_on(domain), **BUDGETS[algorithm.notions[0]]).ledger
     except Exception:
-        if algorithm.name in algorithms.catalogue():
+        if algorithm.name in algorithms.everything():
             raise
         return None
 
@@ -82,7 +85,7 @@ def _properties(algorithm: Algorithm) -> tuple[str, ...]:
 
 
 def _lines(ledger: Ledger) -> tuple[LedgerLine, ...]:
-    """Charges for the same thing as one line: rounds lose their numbers, trials are told by their first."""
+    """Charges for the same thing as one line: rounds lose their numbers, of trials the first stands for all."""
     shares: dict[tuple[str, str], tuple[float, int]] = {}
     for charge in _unfolded(ledger):
         key = charge.kind, re.sub(r"\s+\d+$", "", charge.why)

@@ -12,20 +12,20 @@ from dpbench.algorithm import Algorithm
 from dpbench.audit import audit
 from dpbench.run.code_hash.sources import algorithm_source
 
+NOTION_WORDS = {"pure": "pure DP", "zCDP": "zCDP"}
+"""Notions of privacy as a reader sees them."""
+
 
 def audit_words(algorithm: Algorithm) -> str:
-    """The audit of an algorithm, run now, in one line that begins with passed or failed."""
+    """The audit of an algorithm, run now, in one line that begins with "not refuted" or "failed"."""
     try:
         report = audit(algorithm)
     except Exception as error:  # a stranger's code may raise anything
         return f"failed: {type(error).__name__}: {error}"
     if not report.passed:
         return f"failed: {report.failures[0].cause}"
-    ledgers, replay = report.layer("ledger").figures["ledgers"], report.layer("replay").figures
-    return (
-        f"passed: {ledgers} ledgers add up to epsilon, and {replay['replays']:,} replays on neighbours cost at most "
-        f"{replay['largest share of epsilon']:.3f} of it"
-    )
+    ledgers = report.layer("ledger").figures["ledgers"]
+    return f"not refuted: {report.tried()}; {ledgers} ledgers add up to the budget"
 
 
 def kept_words(kind: type[Algorithm]) -> str:

@@ -42,7 +42,7 @@ def make_page(
 def gallery_for(*, audit: bool = False, added: Sequence[type[Algorithm]] = (), names: Collection[str] = ()) -> Gallery:
     """Cards of everything in the catalogues and of what was added, and examples of what is on this machine.
 
-    Shapes are told of if they are among ``names``, the datasets of the results.
+    Shapes are described if they are among ``names``, the datasets of the results.
     """
     shapes = [each for each in SHAPES.values() if each.name in names]
     return Gallery(algorithm_cards(audit, added), dataset_cards(shapes=shapes), examples(added=added, shapes=shapes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dpbench.interpreting.errors_table import Cell, error_cells, scales_of
+from dpbench.interpreting.errors_table import AlgorithmAtScale, error_cells, scales_of
 from dpbench.measuring.yardstick import LOSS, Yardstick
 from dpbench.results import Results
 from dpbench.results.display import Records
@@ -13,7 +13,7 @@ from dpbench.store.setting_key import Group
 
 
 @dataclass(frozen=True)
-class AboveLimit(Cell):
+class AboveLimit(AlgorithmAtScale):
     """One algorithm at one scale of one table, beside the limit and the best known strategy."""
 
     datasets: int

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.interpreting.errors_table import Cell, scales_of
+from dpbench.interpreting.errors_table import AlgorithmAtScale, scales_of
 from dpbench.results import Results
 from dpbench.results.display import Records
 from dpbench.significance import SignificanceTest, find_test, t_p_values
 
 
 @dataclass(frozen=True)
-class Baseline(Cell):
+class Baseline(AlgorithmAtScale):
     """One algorithm against one baseline at one scale of one table."""
 
     baseline: str
@@ -68,10 +68,10 @@ def baselines(
             for group, scale, places in parts if rival != column else ():
                 kept = places[both[places, column]]
                 if len(kept):
-                    told = _against(results, own[kept, column], other[kept, column])
+                    ratio = _against(results, own[kept, column], other[kept, column])
                     counts = ((significant & each)[kept, column].sum() for each in (lower, higher))
                     better, worse = map(int, counts)
-                    found.append(Baseline(*group, scale, label, grid.labels[rival], len(kept), *told, better, worse))
+                    found.append(Baseline(*group, scale, label, grid.labels[rival], len(kept), *ratio, better, worse))
     return Records(found)
 
 

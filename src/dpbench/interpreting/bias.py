@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbench.interpreting.errors_table import Cell, scales_of
+from dpbench.interpreting.errors_table import AlgorithmAtScale, scales_of
 from dpbench.results import Results
 from dpbench.results.display import Records
 
 
 @dataclass(frozen=True)
-class BiasShare(Cell):
+class BiasShare(AlgorithmAtScale):
     """One algorithm at one scale of one table: where its squared error comes from, averaged over datasets."""
 
     datasets: int
@@ -38,11 +38,11 @@ def bias_shares(results: Results) -> list[BiasShare]:
         for column, label in enumerate(grid.labels):
             kept = places[np.isfinite(share[places, column])]
             if len(kept):
-                told = (
+                shares = (
                     float(np.sqrt(max(bias[kept, column].mean(), 0.0))),
                     float(np.sqrt(variance[kept, column].mean())),
                     float(share[kept, column].mean()),
                     float(share[kept, column].max()),
                 )
-                found.append(BiasShare(*group, scale, label, len(kept), *told))
+                found.append(BiasShare(*group, scale, label, len(kept), *shares))
     return Records(found)

@@ -110,6 +110,11 @@ def competitive(measurements: Mapping[str, Measurement], alpha: float = 0.05) ->
     """Names with the lowest mean error in one setting, or not significantly above it by the unpaired test.
 
     Bonferroni: each of the n - 1 comparisons with the best is made at alpha / (n - 1).
+
+    >>> from dpbench.interpreting import competitive
+    >>> from dpbench.measuring import measure
+    >>> competitive({"A": measure([[1.0, 1.1, 0.9]]), "B": measure([[2.0, 2.1, 1.9]])})
+    {'A'}
     """
     if not measurements:
         raise InvalidInput("no measurements were given; competitive sets need at least one algorithm")

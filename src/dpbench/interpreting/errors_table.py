@@ -13,7 +13,7 @@ from dpbench.store.setting_key import Group
 
 
 @dataclass(frozen=True)
-class Cell:
+class AlgorithmAtScale:
     """One algorithm at one scale of one table; each kind of table adds its numbers."""
 
     task: str
@@ -34,7 +34,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class ErrorCell(Cell):
+class ErrorCell(AlgorithmAtScale):
     """Averages over the datasets of a table."""
 
     datasets: int
@@ -81,7 +81,7 @@ def error_cells(results: Results) -> list[ErrorCell]:
             failed = int((grid.index[places, column] >= 0).sum()) - len(kept)
             if not (len(kept) or failed):
                 continue
-            told = [float(np.mean(values[kept, column])) if len(kept) else np.nan for values in spread]
+            averages = [float(np.mean(values[kept, column])) if len(kept) else np.nan for values in spread]
             error = float(np.sqrt((errors[kept, column] ** 2).sum()) / len(kept)) if len(kept) else np.nan
-            cells.append(ErrorCell(*group, scale, label, len(kept), failed, error, *told))
+            cells.append(ErrorCell(*group, scale, label, len(kept), failed, error, *averages))
     return Records(cells)

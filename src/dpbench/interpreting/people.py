@@ -1,4 +1,4 @@
-"""Errors in people: what a scaled error means for someone publishing a table."""
+"""Errors in records: what a scaled error means for someone publishing a table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbench.interpreting.errors_table import Cell, scales_of
+from dpbench.interpreting.errors_table import AlgorithmAtScale, scales_of
 from dpbench.results import Results
 from dpbench.results.display import Records
 
@@ -32,7 +32,7 @@ queries, in records, and that is e scale q^(1 - 1/p)."""
 
 
 @dataclass(frozen=True)
-class InRecords(Cell):
+class InRecords(AlgorithmAtScale):
     """One algorithm at one scale of one table: errors of a query, averaged over datasets."""
 
     datasets: int
@@ -64,6 +64,6 @@ def in_records(results: Results) -> list[InRecords]:
             kept = places[np.isfinite(typical[places, column])]
             if len(kept):
                 mean, high = float(typical[kept, column].mean()), float(bad[kept, column].mean())
-                told = (mean * scale, 100 * mean, high * scale, 100 * high)
-                found.append(InRecords(*group, scale, label, len(kept), *told))
+                numbers = (mean * scale, 100 * mean, high * scale, 100 * high)
+                found.append(InRecords(*group, scale, label, len(kept), *numbers))
     return Records(found)

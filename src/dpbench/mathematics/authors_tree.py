@@ -27,7 +27,7 @@ def own_shares(weights: Floats, fanout: int) -> Floats:
 
 
 class RawPrecision(TreeLeastSquares):
-    """The two passes with the authors' weights, for a complete tree with one weight a level, all greater than 0."""
+    """The two passes with the authors' weights, for a complete tree with one weight per level, all greater than 0."""
 
     @cached_property
     def _coefficients(self) -> tuple[Floats, Floats, Floats, Floats]:

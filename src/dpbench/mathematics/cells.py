@@ -16,6 +16,7 @@ class Cells:
 
     domain: Domain
     sensitivity = 1
+    lattice = 1
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -29,7 +29,7 @@ class SortedLine:
         return self._bisections(np.zeros(1, dtype=np.int64), np.array([len(self.counts)]))
 
     def bisections(self, starts: Ints, stops: Ints) -> Floats:
-        """Of each interval: dev[a, b), then dev[a, m) + dev[m, b) for every cut m inside; one value a cell."""
+        """Of each interval: dev[a, b), then dev[a, m) + dev[m, b) for every cut m inside; one value per cell."""
         return self.whole if stops[0] - starts[0] == len(self.counts) else self._bisections(starts, stops)
 
     def _bisections(self, starts: Ints, stops: Ints) -> Floats:

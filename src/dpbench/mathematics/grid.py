@@ -1,7 +1,7 @@
 """Grids and boxes of cells: what partitions ask for, on any number of axes.
 
-Counts of boxes come from one summed-area table, computed once a data vector. A box is ``lower <= coordinate < upper``;
-boxes come as two arrays ``(boxes, axes)``.
+Counts of boxes come from one summed-area table, computed once per data vector. A box is
+``lower <= coordinate < upper``; boxes come as two arrays ``(boxes, axes)``.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ class GridCounts:
 
     statistic: ClassVar[SummedAreas] = SummedAreas()
     sensitivity: ClassVar[int] = 1
+    lattice: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         ends = [(int(cut[0]), int(cut[-1])) for cut in self.cuts]
@@ -108,6 +109,7 @@ class BoxCounts:
 
     statistic: ClassVar[SummedAreas] = SummedAreas()
     sensitivity: ClassVar[int] = 1
+    lattice: ClassVar[int] = 1
 
     labels: Ints = field(init=False)
     """``(cells,)``: the box of every cell, row by row; -1: none."""
@@ -165,6 +167,7 @@ class MedianCuts:
 
     statistic: ClassVar[SummedAreas] = SummedAreas()
     monotone: ClassVar[bool] = False
+    lattice: ClassVar[Fraction] = Fraction(1, 2)
 
     @property
     def sensitivity(self) -> Fraction:

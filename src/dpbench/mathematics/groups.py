@@ -26,6 +26,7 @@ class GroupTotals:
     groups: int
     """Number of groups; labels are below it."""
     sensitivity = 1
+    lattice = 1
 
     def __post_init__(self) -> None:
         if self.labels.ndim not in (1, 2) or self.labels.dtype.kind not in "iu":

@@ -40,6 +40,7 @@ class HaarWavelet:
     """
 
     domain: Domain
+    lattice = 1
 
     @property
     def levels(self) -> tuple[int, ...]:

@@ -224,7 +224,7 @@ def _inner(tree: Tree, first: int, last: int) -> Ints:
 
 
 def complete_tree_variance(workload: Workload, branching: int, weights: Floats) -> float:
-    """Mean variance under a complete tree with one weight a level, answers of variance 1, any dimension.
+    """Mean variance under a complete tree with one weight per level, answers of variance 1, any dimension.
 
     With level-uniform precisions R_v is proportional to the number of cells that a query has in v, so
 

@@ -115,6 +115,11 @@ class TreeCounts:
             return heaviest
         return heaviest * (1 + len(tree.levels) * math.ulp(1.0))
 
+    @property
+    def lattice(self) -> int | None:
+        """Counts are whole, and so are whole multiples of them."""
+        return 1 if (self.tree.weight == np.rint(self.tree.weight)).all() else None
+
     @cached_property
     def squared_l2_sensitivity(self) -> Fraction:
         """Largest sum of squared weights on a path from the root to a leaf, exact.

@@ -91,6 +91,14 @@ def weigh(details: Floats, cells: Floats, steps: int, *, root: bool) -> tuple[Fl
     return weights, _errors(details, cells, weights)
 
 
+@lru_cache(maxsize=64)
+def chain_weights(workload: Workload, sides: tuple[int, ...]) -> tuple[float, ...]:
+    """The best weights of a given chain of block sides, the root not measured: one per side, adding up to 1."""
+    workload = typical(workload)
+    details, cells = _levels(workload.domain, [sides], energies(workload))
+    return tuple(weigh(details, cells, FINE, root=False)[0][0, 1:].tolist())
+
+
 def hierarchy_variance(workload: Workload, hierarchy: Hierarchy) -> float:
     """Mean over the queries of their variance under least squares, where every answer carries noise of variance 1."""
     details, cells = _levels(workload.domain, [hierarchy.sides], energies(workload))

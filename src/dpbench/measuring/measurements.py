@@ -4,7 +4,7 @@ A study has two stages: data vectors are drawn from a shape, and each is given t
 one data vector share it, so that 5 x 10 errors say less of the mean than 50 independent ones would. The standard error
 of the mean is therefore that of the means of data vectors, sqrt(S/(S-1) sum_s (w_s (m_s - m))^2) with w_s the share of
 the trials on vector s; for equal numbers it is the deviation of the S means over sqrt(S). It is right whatever the
-correlation within a vector, and it has S - 1 degrees of freedom: 5 vectors tell it within a factor of about 1.6. The
+correlation within a vector, and it has S - 1 degrees of freedom: 5 vectors give it within a factor of about 1.6. The
 same formula on (error - mean)^2 gives the standard error of the variance, and over 2 deviations that of the deviation.
 Where there is one data vector only, trials are all there is, and the errors are those on that vector.
 """

@@ -1,4 +1,4 @@
-"""What the page tells of algorithms and datasets, as plain values that whoever may run algorithms fills in."""
+"""What the page shows of algorithms and datasets, as plain values that code which may run algorithms fills in."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class LedgerLine:
-    """A part of epsilon and what it buys."""
+    """A part of the budget and what it is spent on."""
 
     kind: str
     why: str
     share: float
-    """Of epsilon, from 0 to 1."""
+    """Of the budget, from 0 to 1."""
     times: int
     """Charges of this kind that were added up."""
 
 
 @dataclass(frozen=True)
 class AlgorithmCard:
-    """One algorithm, told to a reader."""
+    """One algorithm, for a reader."""
 
     name: str
     idea: str
@@ -38,6 +38,8 @@ class AlgorithmCard:
     """Why the published form is not private; empty where it is."""
     ledger_where: str
     ledger: tuple[LedgerLine, ...]
+    notions: tuple[str, ...]
+    """Notions of privacy that it can be run under, in words."""
     audit: str
     """What the conformance and privacy suite said; empty where it was not asked."""
     catalogued: bool = True
@@ -46,7 +48,7 @@ class AlgorithmCard:
 
 @dataclass(frozen=True)
 class DatasetCard:
-    """One dataset, told to a reader."""
+    """One dataset, for a reader."""
 
     name: str
     domain: str

@@ -79,7 +79,9 @@ def _tables(comparison: Comparison) -> Iterable[tuple[str, Lines]]:
         head += ["error / limit", "error / best known"]
     yield caption, [head, *(_scale_line(row, comparison.several, names, limits) for row in comparison.rows)]
     exact = any(rival.exact for rival in comparison.rivals.values())
-    head = ["against", "settings", "better", "worse", "error ratio", "95 % interval", *["exact ratio"] * exact]
+    at_risk = f"{standards.percentile_words} ratio"
+    head = ["against", "settings", "better", "worse", "error ratio", "95 % interval", at_risk]
+    head += ["exact ratio"] * exact
     lines = [_rival_line(name, rival, exact=exact) for name, rival in _ranked(comparison)]
     yield _rivals_caption(comparison), [head, *lines]
 
@@ -91,7 +93,8 @@ def _rivals_caption(comparison: Comparison) -> str:
         f"{comparison.name} against each other algorithm: of the settings that both have, those in which it is "
         f"significantly better or worse by {comparison.measure} ({comparison.test_words}, level {standards.alpha:g} "
         f"over their number), and its mean {standards.error_words} over the other's: geometric mean over settings, "
-        f"95 % interval over datasets" + ("; exact: root of the ratio of expected squared errors" if exact else "")
+        f"95 % interval over datasets, and the same of the {standards.percentile_words}"
+        + ("; exact: root of the ratio of expected squared errors" if exact else "")
     )
 
 
@@ -111,7 +114,8 @@ def _scale_line(row: ScaleRow, several: Sequence[str], baselines: Sequence[str],
 def _rival_line(name: str, rival: Rival, *, exact: bool) -> list[str]:
     interval = "-" if isnan(rival.low) else f"{rival.low:.3g} to {rival.high:.3g}"
     numbers = [str(each) for each in (rival.settings, rival.better, rival.worse)]
-    return [name, *numbers, f"{rival.ratio:.3g}", interval, *[_exact(rival) or "-"] * exact]
+    ratios = [f"{rival.ratio:.3g}", interval, f"{rival.percentile_ratio:.3g}"]
+    return [name, *numbers, *ratios, *[_exact(rival) or "-"] * exact]
 
 
 def _exact(rival: Rival) -> str:

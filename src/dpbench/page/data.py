@@ -19,11 +19,11 @@ from dpbench.results import Results
 from dpbench.results.display import short_labels
 from dpbench.standards import Standards
 from dpbench.store.files import known
-from dpbench.store.setting_key import Group
+from dpbench.store.setting_key import BUDGET, Group, budget_order, budget_words
 
 FORMS = ("published", "private")
-TABLE = ("task", "workload", "domain", "epsilon", "seed")
-"""What stays the same within one table; see :attr:`Place.group`."""
+TABLE = ("task", "workload", "domain", "budget", "seed")
+"""What stays the same within one table, the budget in words; see :attr:`Place.group`."""
 NAMED = ("form", *TABLE, "dataset", "scale", "algorithm")
 """Columns that the page stores as numbers of names."""
 SUMMARISED = {"L1": "l1", "Linf": "linf"}
@@ -38,6 +38,12 @@ class FormResults:
     results: Results
     names: NDArray[Any]
     """What each setting's algorithm is called on the page."""
+
+    @cached_property
+    def budgets(self) -> NDArray[Any]:
+        """The budget of each setting in words; budgets of different notions never look alike."""
+        written = zip(*(self.results.columns[name].tolist() for name in BUDGET), strict=True)
+        return np.array([budget_words(*each) for each in written], dtype=object)
 
     @cached_property
     def short(self) -> dict[str, str]:
@@ -95,8 +101,11 @@ def page_data(
 def _names(parts: list[FormResults]) -> dict[str, list[Any]]:
     names: dict[str, list[Any]] = {"form": [part.form for part in parts]}
     for name in (*TABLE, "dataset", "scale"):
-        values = {value for part in parts for value in part.results.columns[name].tolist()}
-        names[name] = sorted(values, key=_domain_order if name == "domain" else None)
+        if name != "budget":
+            values = {value for part in parts for value in part.results.columns[name].tolist()}
+            names[name] = sorted(values, key=_domain_order if name == "domain" else None)
+    written = {place for part in parts for place in zip(*(part.results.columns[each] for each in BUDGET), strict=True)}
+    names["budget"] = [budget_words(*each) for each in sorted(written, key=budget_order)]
     names["algorithm"] = sorted({name for part in parts for name in part.names.tolist()}, key=str.casefold)
     return names
 
@@ -106,7 +115,11 @@ def _domain_order(domain: str) -> tuple[int, int]:
 
 
 def _numbers(part: FormResults, name: str, names: list[Any]) -> NDArray[np.int64]:
-    own = {"form": np.array([part.form] * len(part.results), dtype=object), "algorithm": part.names}
+    own = {
+        "form": np.array([part.form] * len(part.results), dtype=object),
+        "algorithm": part.names,
+        "budget": part.budgets,
+    }
     place = {value: number for number, value in enumerate(names)}
     return np.array([place[value] for value in (own.get(name, part.results.columns.get(name))).tolist()])  # type: ignore[union-attr]
 
@@ -231,34 +244,37 @@ def _owners(parts: list[FormResults], names: list[str]) -> list[str]:
 def _regret(part: FormResults, names: dict[str, list[Any]]) -> list[list[Any]]:
     """Form, table, scale (-1: all), algorithm; then regret, interval, settings and missing ones."""
     lines = []
-    for by in (TABLE, (*TABLE, "scale")):
+    for by in (Group._fields, (*Group._fields, "scale")):
         for each in regret(part.results, by):
             where = dict(each.where)
-            places = [names[name].index(where[name]) for name in TABLE]
+            places = _table(where, names)
             scale = names["scale"].index(where["scale"]) if "scale" in where else -1
             who = names["algorithm"].index(part.short[each.algorithm])
-            told = [known(round(value, 4)) for value in (each.regret, each.low, each.high)]
-            lines.append([names["form"].index(part.form), *places, scale, who, *told, each.settings, each.missing])
+            values = [known(round(value, 4)) for value in (each.regret, each.low, each.high)]
+            lines.append([names["form"].index(part.form), *places, scale, who, *values, each.settings, each.missing])
     return lines
+
+
+def _table(where: Mapping[str, Any], names: dict[str, list[Any]]) -> list[int]:
+    """The numbers of a table's names."""
+    named = {**where, "budget": budget_words(*(where[name] for name in BUDGET))}
+    return [names[name].index(named[name]) for name in TABLE]
 
 
 def _yardsticks(yardsticks: Mapping[Group, Yardstick], names: dict[str, list[Any]]) -> list[dict[str, Any]]:
     """The limit and the best known strategy of every table: expected squared errors per query."""
-    return [
-        asdict(each) | {"at": [names[name].index(getattr(group, name)) for name in TABLE]}
-        for group, each in yardsticks.items()
-    ]
+    return [asdict(each) | {"at": _table(group._asdict(), names)} for group, each in yardsticks.items()]
 
 
 def _privacy(part: FormResults) -> dict[str, list[int]]:
     """For each algorithm: settings, those whose ledger adds up, those that revealed nothing."""
-    told: dict[str, list[int]] = {}
+    found: dict[str, list[int]] = {}
     columns = part.results.columns
     for name, accounted, private in zip(part.names.tolist(), columns["accounted"], columns["private"], strict=True):
-        numbers = told.setdefault(name, [0, 0, 0])
+        numbers = found.setdefault(name, [0, 0, 0])
         for place, true in enumerate((True, bool(accounted), bool(private))):
             numbers[place] += true
-    return told
+    return found
 
 
 def _example(example: Example, block: Block) -> dict[str, Any]:

@@ -21,18 +21,20 @@ from dpbench.page.figure_lines import yardstick_lines, yardstick_words
 from dpbench.results import Results
 from dpbench.results.markup import power_of_ten
 from dpbench.store.files import refusal
-from dpbench.store.setting_key import BUDGET, Group, budget_words
+from dpbench.store.setting_key import BUDGET, Group, budget_order, budget_words
 
 FORMATS = ("pdf", "svg", "png")
 DOMAINS = {1: "4096", 2: "128x128"}
 """What the paper's figures show."""
+THE_BUDGET = (0.1, 0.0, 0.0)
+"""Epsilon 0.1, pure; where there is none, the first of the budgets."""
 SCALES = {1: 1_000, 2: 10_000}
 DOMAIN_SETS = ("ADULT-2D", "BJ-CABS-E")
 DOMAIN_SCALES = (10_000, 1_000_000)
 PANELS_ACROSS = 3
 """Panels of figure 1 beside each other: what a page of print is wide enough for."""
 LONGEST = 24
-"""Letters of a name that a figure has room for."""
+"""Most letters of a name in a figure."""
 MARKERS = "osv^D<>Pp*hX8d"
 LINES = ("--", ":", "-.")
 """Of the baselines, in their order."""
@@ -124,7 +126,7 @@ def _drawn(study: FormResults, overlay: Overlay, yardsticks: Mapping[Group, Yard
 
 
 def _main_table(study: FormResults, axes: int) -> FormResults | None:
-    """The table that the paper's figures show, or the one on the largest domain; one workload, epsilon and seed."""
+    """The table that the paper's figures show, or the one on the largest domain; one workload, budget and seed."""
     results = study.results.where(dimensions=axes)
     if not len(results):
         return None
@@ -134,12 +136,15 @@ def _main_table(study: FormResults, axes: int) -> FormResults | None:
 
 
 def _narrowed(study: FormResults, axes: int, chosen: dict[str, Any]) -> FormResults:
-    kept = np.asarray(np.char.count(study.results.columns["domain"].astype(str), "x") + 1 == axes)
+    columns = study.results.columns
+    kept = np.asarray(np.char.count(columns["domain"].astype(str), "x") + 1 == axes)
     for name, value in chosen.items():
-        kept &= study.results.columns[name] == value
-    for name in ("workload", *BUDGET, "task", "seed"):
-        values = sorted(set(study.results.columns[name][kept].tolist()))
-        kept &= study.results.columns[name] == (0.1 if name == "epsilon" and 0.1 in values else values[0])
+        kept &= columns[name] == value
+    budgets = sorted(set(zip(*(columns[name][kept].tolist() for name in BUDGET), strict=True)), key=budget_order)
+    for name, value in zip(BUDGET, THE_BUDGET if THE_BUDGET in budgets else budgets[0], strict=True):
+        kept &= columns[name] == value
+    for name in ("workload", "task", "seed"):
+        kept &= columns[name] == min(columns[name][kept].tolist())
     return FormResults(study.form, study.results.take(np.flatnonzero(kept)), study.names[kept])
 
 
@@ -291,7 +296,7 @@ def _scale(scale: int) -> str:
 
 
 def _verbatim(name: str) -> str:
-    """A name that is drawn as it is, as far as there is room: a dollar would begin a formula."""
+    """A name that is drawn as it is, as far as it fits: a dollar would begin a formula."""
     return (name if len(name) <= LONGEST else name[: LONGEST - 3] + "...").replace("$", r"\$")
 
 

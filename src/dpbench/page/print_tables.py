@@ -11,7 +11,7 @@ import numpy as np
 
 from dpbench.interpreting import Baseline, baselines, competitive_sets, error_cells, regret
 from dpbench.interpreting.errors_table import scales_of
-from dpbench.page.data import TABLE, FormResults, by_form
+from dpbench.page.data import FormResults, by_form
 from dpbench.page.table import Cell, Table
 from dpbench.results import Results
 from dpbench.results.markup import LATEX_PACKAGES
@@ -162,7 +162,7 @@ def _baselines(study: FormResults) -> Iterable[Table]:
 
 
 def _regret(study: FormResults) -> Iterable[Table]:
-    found = regret(study.results, TABLE)
+    found = regret(study.results, Group._fields)
     for where in dict.fromkeys(each.where for each in found):
         lines = [each for each in found if each.where == where]
         rows = tuple(

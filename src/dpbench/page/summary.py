@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpbench.interpreting import competitive_sets, error_cells
+from dpbench.interpreting import baselines, competitive_sets, error_cells
 from dpbench.results import Results
 
 
 @dataclass
 class SummaryTable:
-    """Errors on one workload, domain and epsilon: by algorithm and scale, averaged over datasets."""
+    """Errors on one workload, domain and budget: by algorithm and scale, averaged over datasets."""
 
     title: str
     datasets: list[str] = field(default_factory=list)
@@ -26,10 +26,14 @@ class SummaryTable:
     """On how many datasets the algorithm is competitive."""
     family: str = ""
     """Among how many algorithms, by which test, at which level."""
+    baselines: list[str] = field(default_factory=list)
+    """The baselines of the standards that are there."""
+    over: dict[tuple[str, int], float] = field(default_factory=dict)
+    """Mean error over that of the best of them; none for the baselines themselves."""
 
 
 def summary_tables(results: Results) -> list[SummaryTable]:
-    """One table for each task, workload, domain and epsilon; settings with failures are left out."""
+    """One table for each task, workload, domain and budget; settings with failures are left out."""
     measured = results.take(results.whole)
     grid, sets = measured.grid, competitive_sets(measured)
     scales = grid.column("scale")
@@ -45,6 +49,13 @@ def summary_tables(results: Results) -> list[SummaryTable]:
         for scale in tables[group].scales:
             counts = sets.counts(places[scales[places] == scale])
             tables[group].wins |= {(label, scale): number for label, number in counts.items()}
+    against = baselines(measured)
+    themselves = {each.baseline for each in against}
+    for each in against:
+        if each.algorithm not in themselves:
+            table, key = tables[each.group], (each.algorithm, each.scale)
+            table.over[key] = max(table.over.get(key, 0.0), each.ratio)
+            table.baselines += [each.baseline] if each.baseline not in table.baselines else []
     for cell in error_cells(measured):
         table = tables[cell.group]
         table.errors[cell.algorithm, cell.scale] = cell.mean

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpbench.results.markup import latex_rows, latex_text, markdown_rows, markdown_text, power_of_ten
+from dpbench.results.markup import Bold, html_table, latex_rows, latex_text, markdown_rows, markdown_text, power_of_ten
 
 
 @dataclass(frozen=True)
@@ -18,7 +16,7 @@ class Cell:
 
     value: float
     around: float | None = None
-    """Standard deviation of a trial, where it is told."""
+    """Standard deviation of a trial, where it is shown."""
     bold: bool = False
     whole: bool = False
     """A count, not a measurement."""
@@ -48,21 +46,8 @@ class Table:
         return "\n".join([f"**{markdown_text(self.caption)}**", "", *lines, ""])
 
     def _repr_html_(self) -> str:
-        def line(tag: str, first: str, cells: Iterable[tuple[str, bool]]) -> str:
-            inner = "".join(
-                f"<{tag}>{f'<b>{html.escape(text)}</b>' if strong else html.escape(text)}</{tag}>"
-                for text, strong in cells
-            )
-            return f"<tr><th>{html.escape(first)}</th>{inner}</tr>"
-
-        head = line("th", "", ((name, False) for name in self.columns))
-        body = "".join(
-            line("td", name, ((_plain_cell(cell), bool(cell and cell.bold)) for cell in cells))
-            for name, cells in self.rows
-        )
-        return (
-            f"<table><caption>{html.escape(self.caption)}</caption><thead>{head}</thead><tbody>{body}</tbody></table>"
-        )
+        rows = ([name, *map(_html_cell, cells)] for name, cells in self.rows)
+        return html_table(["", *self.columns], rows, self.caption)
 
 
 SMALL = 0.1
@@ -77,6 +62,10 @@ def _plain_cell(cell: Cell | None) -> str:
     if cell.around is None:
         return f"{cell.value:.2f}" if cell.value >= SMALL else f"{cell.value:.1e}"
     return f"{cell.value:.2e}" + (f" ({cell.around:.1e})" if np.isfinite(cell.around) else "")
+
+
+def _html_cell(cell: Cell | None) -> str:
+    return Bold(_plain_cell(cell)) if cell and cell.bold else _plain_cell(cell)
 
 
 def _markdown_cell(cell: Cell | None) -> str:

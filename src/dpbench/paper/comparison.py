@@ -66,6 +66,8 @@ class Rival:
     low: float
     high: float
     """Interval of 95 % over datasets; NaN where there is one dataset."""
+    percentile_ratio: float
+    """The same geometric mean for the percentile of the standards."""
     exact: Mapping[str, float]
     """For two data-independent algorithms, by domain: the root of the ratio of expected squared errors."""
 
@@ -209,7 +211,7 @@ def _rivals(both: Results, sets: CompetitiveSets, label: str, exact: Exact) -> d
     grid, own = sets.grid, sets.grid.labels.index(label)
     whole = grid.spread(both.whole) == 1
     means, datasets = grid.spread(both.measured.mean), grid.column("dataset")
-    estimate = sets.test.estimate(both)
+    estimate, percentiles = sets.test.estimate(both), both.measured.percentile
     found = {}
     for column, other in enumerate(grid.labels):
         there = np.flatnonzero(whole[:, own] & whole[:, column])
@@ -219,6 +221,7 @@ def _rivals(both: Results, sets: CompetitiveSets, label: str, exact: Exact) -> d
         significant = sets.test.p_values(both, one, two) < sets.alpha / len(there)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.log(means[there, own] / means[there, column])
+            at_risk = np.log(percentiles[one] / percentiles[two])
         low, ratio, high = ratio_interval(ratios, datasets[there])
         found[other] = Rival(
             settings=len(there),
@@ -228,6 +231,7 @@ def _rivals(both: Results, sets: CompetitiveSets, label: str, exact: Exact) -> d
             ratio=ratio,
             low=low,
             high=high,
+            percentile_ratio=float(np.exp(at_risk.mean())),
             exact=exact.get(other, {}),
         )
     return found
@@ -275,9 +279,9 @@ def _rows(
         there = (sets.grid.index[places] >= 0).any(axis=0)
         others = [column for column in np.flatnonzero(there).tolist() if column != own]
         best = max(others, key=lambda column: int(counts[column]), default=None)
-        told = "-" if best is None else f"{names[sets.grid.labels[best]]} {int(counts[best])}"
+        words = "-" if best is None else f"{names[sets.grid.labels[best]]} {int(counts[best])}"
         ratios = over.get((group, scale), {})
-        found = len(places), int(counts[own]), told, ratios
+        found = len(places), int(counts[own]), words, ratios
         rows.append(
             ScaleRow(group.domain, scale, *found, group.workload, group.epsilon, *above.get((group, scale), UNKNOWN))
         )

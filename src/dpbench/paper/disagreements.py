@@ -56,14 +56,14 @@ def _ratio_of_means(part: Part, theirs: float, scale: int) -> Answer:
 
 
 def plot_beaten() -> tuple[str, ...]:
-    """Who is above Identity at 10^5 in Figure 1a."""
+    """Algorithms above Identity at 10^5 in Figure 1a."""
     values = plotted("1a")
     limit = values["Identity", "", 10**5]
     return tuple(name for name in dependent(1) if name != "Uniform" and values[name, "", 10**5] > limit)
 
 
 def beaten_1d(part: Part, own: tuple[str, ...], other: tuple[str, ...]) -> Answer:
-    """Who Identity beats in 1-D at 10^5, against a list, and which list is nearer."""
+    """Algorithms that Identity beats in 1-D at 10^5, against a list, and which list is nearer."""
     answer = ruled_out(part, 1, 10**5, own)
     ours = set(identity_beats(part, 1, 10**5))
     distance = [len(ours ^ set(each)) for each in (own, other)]
@@ -76,8 +76,8 @@ def ahp_2d(part: Part, *, wins: bool) -> Answer:
     """AHP against Identity in 2-D at 10^8, mean over datasets."""
     panel = part.panel(2, DOMAINS[2])
     one, other = (panel.average(name, 10**8) for name in ("AHP", "Identity"))
-    told = f"AHP {np.log10(one):.2f}, Identity {np.log10(other):.2f}"
-    return Answer(told, (one < other) == wins, quantities={"ratio": one / other})
+    words = f"AHP {np.log10(one):.2f}, Identity {np.log10(other):.2f}"
+    return Answer(words, (one < other) == wins, quantities={"ratio": one / other})
 
 
 def claims() -> list[Claim]:

@@ -26,9 +26,9 @@ def figure_1(part: Part) -> Answer:
     near = sum(abs(row["difference"]) <= row["tolerance"] for row in rows)
     far = sum(abs(row["difference"]) <= max(row["tolerance"], FAR) for row in rows)
     holds = near >= 50 and far >= 60
-    told = f"{near} of {len(rows)} rows within {NEAR:.2f}, {far} within {FAR:.2f} of log10 error"
+    words = f"{near} of {len(rows)} rows within {NEAR:.2f}, {far} within {FAR:.2f} of log10 error"
     exceptions = [row for row in rows if abs(row["difference"]) > row["tolerance"]]
-    return Answer(told, holds, _exceptions(exceptions), {"within 0.10": near, "within 0.20": far}, rows)
+    return Answer(words, holds, _exceptions(exceptions), {"within 0.10": near, "within 0.20": far}, rows)
 
 
 def figure_2(part: Part, figure: str) -> Answer:
@@ -37,9 +37,9 @@ def figure_2(part: Part, figure: str) -> Answer:
     if missing:
         return _incomplete(rows, missing)
     near = sum(abs(row["difference"]) <= FAR for row in rows)
-    told = f"{near} of {len(rows)} points within {FAR:.2f} of log10 error"
+    words = f"{near} of {len(rows)} points within {FAR:.2f} of log10 error"
     exceptions = [row for row in rows if abs(row["difference"]) > FAR]
-    return Answer(told, near >= 0.8 * len(rows), _exceptions(exceptions), {"within 0.20": near}, rows)
+    return Answer(words, near >= 0.8 * len(rows), _exceptions(exceptions), {"within 0.20": near}, rows)
 
 
 def _rows(part: Part, wanted: tuple[Point, ...] | list[Point]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -102,8 +102,8 @@ def _exceptions(rows: list[dict[str, Any]]) -> str:
 
 
 def _incomplete(rows: list[dict[str, Any]], missing: list[str]) -> Answer:
-    told = f"{len(rows)} of {len(rows) + len(missing)} values were measured"
-    return Answer(told, None, missing[0], {"missing": len(missing)}, rows)
+    words = f"{len(rows)} of {len(rows) + len(missing)} values were measured"
+    return Answer(words, None, missing[0], {"missing": len(missing)}, rows)
 
 
 def claims() -> list[Claim]:

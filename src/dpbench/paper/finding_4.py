@@ -39,8 +39,8 @@ def domain_matters(part: Part) -> Answer:
     ranges = {name: (min(growth(found, name)), max(growth(found, name))) for name in NAMES}
     alike = all(ranges[name][1] / ranges[name][0] < FLAT for name in ("Identity", "Hb"))
     other = ranges["AGrid"][1] < ranges["Identity"][0] and ranges["DAWA"][1] / ranges["DAWA"][0] > FLAT
-    told = ", ".join(f"{name} {low:.1f} to {high:.1f}" for name, (low, high) in ranges.items())
-    return Answer(f"largest over least error over domains: {told}", alike and other, quantities=ranges, rows=found)
+    words = ", ".join(f"{name} {low:.1f} to {high:.1f}" for name, (low, high) in ranges.items())
+    return Answer(f"largest over least error over domains: {words}", alike and other, quantities=ranges, rows=found)
 
 
 def grows(part: Part) -> Answer:
@@ -55,24 +55,24 @@ def overtakes(part: Part) -> Answer:
     """Hb gains on Identity as the domain grows, and has the lower error on the largest."""
     ratios = [(each["Hb"][0] / each["Identity"][0], each["Hb"][-1] / each["Identity"][-1]) for each in curves(part)]
     small, large = np.exp(np.mean(np.log(ratios), axis=0)).tolist()
-    told = f"Hb over Identity: {small:.2f} on {DOMAINS[0]}, {large:.2f} on {DOMAINS[-1]}"
-    return Answer(told, all(last < min(1, first) for first, last in ratios), quantities={"ratios": ratios})
+    words = f"Hb over Identity: {small:.2f} on {DOMAINS[0]}, {large:.2f} on {DOMAINS[-1]}"
+    return Answer(words, all(last < min(1, first) for first, last in ratios), quantities={"ratios": ratios})
 
 
 def agrid_flat(part: Part) -> Answer:
     """AGrid's error is nearly flat."""
     found = growth(curves(part), "AGrid")
-    told = ", ".join(f"{each:.1f}" for each in found)
+    words = ", ".join(f"{each:.1f}" for each in found)
     return Answer(
-        f"largest over least: {told}", max(found) <= FLAT, "" if max(found) <= FLAT else f"up to {max(found):.1f}"
+        f"largest over least: {words}", max(found) <= FLAT, "" if max(found) <= FLAT else f"up to {max(found):.1f}"
     )
 
 
 def dawa_both(part: Part) -> Answer:
     """DAWA is flat on some shapes and grows on others."""
     found = growth(curves(part), "DAWA")
-    told = ", ".join(f"{each:.1f}" for each in found)
-    return Answer(f"largest over least: {told}", min(found) <= FLAT < max(found))
+    words = ", ".join(f"{each:.1f}" for each in found)
+    return Answer(f"largest over least: {words}", min(found) <= FLAT < max(found))
 
 
 def claims() -> list[Claim]:

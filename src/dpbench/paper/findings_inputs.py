@@ -1,4 +1,4 @@
-"""Findings 1, 2, 3 and 5: what scale and shape do to error, and who is the best where."""
+"""Findings 1, 2, 3 and 5: what scale and shape do to error, and which algorithm is the best where."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def advantage(panel: Panel, scale: int) -> tuple[float, str]:
 def data_dependence_helps(part: Part) -> Answer:
     """Finding 1: at the smallest scale the best data-dependent algorithm beats the best data-independent one."""
     found = {f"{d}-D": advantage(part.panel(d), SMALLEST) for d in (1, 2)}
-    told = ", ".join(f"{where} {factor:.2f} ({name})" for where, (factor, name) in found.items())
-    return Answer(told, all(factor > 1 for factor, _ in found.values()), quantities=found)
+    words = ", ".join(f"{where} {factor:.2f} ({name})" for where, (factor, name) in found.items())
+    return Answer(words, all(factor > 1 for factor, _ in found.values()), quantities=found)
 
 
 def advantage_is(part: Part, dimensions: int, scale: int, theirs: float) -> Answer:
@@ -50,8 +50,8 @@ def beat_hb_somewhere(part: Part) -> Answer:
             gain = float((panel.each("Hb", scale) / panel.each(name, scale)).max())
             number, most = number + 1, max(most, gain)
             never += [f"{name} {dimensions}-D"] if gain <= 1 else []
-    told = f"{number - len(never)} of {number} beat Hb somewhere, at best {most:.1f} times"
-    return Answer(told, len(never) <= (1 - ALMOST_ALL) * number, f"never: {', '.join(never)}" if never else "",
+    words = f"{number - len(never)} of {number} beat Hb somewhere, at best {most:.1f} times"
+    return Answer(words, len(never) <= (1 - ALMOST_ALL) * number, f"never: {', '.join(never)}" if never else "",
                   {"never": never, "largest factor": most})  # fmt: skip
 
 
@@ -80,10 +80,10 @@ def who_beats_hb(part: Part, dimensions: int, low: int, high: int) -> Answer:
     allowed = {"DAWA", "AHP*", "AHP"}
     others = sorted(set(who) - allowed)
     names = [f"{name} on {count}" for name, count in who.items()]
-    told = f"{', '.join(names) or 'nobody'}; {number} datasets of {len(panel.wanted)}"
+    words = f"{', '.join(names) or 'none'}; {number} datasets of {len(panel.wanted)}"
     wrong = [f"also {', '.join(others)}"] if others else []
     wrong += [] if low <= number <= high else [f"{number} datasets, not {low} to {high}"]
-    return Answer(told, not wrong, "; ".join(wrong), {"algorithms": who, "datasets": number})
+    return Answer(words, not wrong, "; ".join(wrong), {"algorithms": who, "datasets": number})
 
 
 def spread(panel: Panel, algorithm: str, scale: int) -> float:
@@ -108,8 +108,8 @@ def shape_matters(part: Part) -> Answer:
     ratios = {f"{name} {dimensions}-D": value for dimensions, each in found.items() for name, value in each.items()}
     vary = [name for name, ratio in ratios.items() if ratio >= 2]
     best = set(winners(part.panel(1), SMALLEST))
-    told = f"{len(vary)} of {len(ratios)} vary by 2 or more; {len(best)} different best algorithms at 10^3 in 1-D"
-    return Answer(told, len(vary) > len(ratios) / 2 and len(best) > 1, quantities=ratios)
+    words = f"{len(vary)} of {len(ratios)} vary by 2 or more; {len(best)} different best algorithms at 10^3 in 1-D"
+    return Answer(words, len(vary) > len(ratios) / 2 and len(best) > 1, quantities=ratios)
 
 
 def winners(panel: Panel, scale: int) -> list[str]:
@@ -128,24 +128,24 @@ def efpa_spread(part: Part, theirs: float) -> Answer:
 def least_variation(part: Part) -> Answer:
     """SF and DAWA vary least over shapes in 1-D."""
     found = spreads(part.panel(1))
-    told = ", ".join(f"{name} {ratio:.1f}" for name, ratio in found.items())
-    return Answer(told, set(list(found)[:2]) == {"SF", "DAWA"}, f"least: {', '.join(list(found)[:2])}", found)
+    words = ", ".join(f"{name} {ratio:.1f}" for name, ratio in found.items())
+    return Answer(words, set(list(found)[:2]) == {"SF", "DAWA"}, f"least: {', '.join(list(found)[:2])}", found)
 
 
 def dawa_varies_in_2d(part: Part) -> Answer:
     """DAWA varies much over shapes in 2-D: more than in 1-D, and more than half of the others."""
     line, plane = spreads(part.panel(1))["DAWA"], spreads(part.panel(2))
     middle = float(np.median(list(plane.values())))
-    told = f"{plane['DAWA']:.1f} in 2-D (median {middle:.1f}), {line:.1f} in 1-D"
-    return Answer(told, plane["DAWA"] > max(line, middle), quantities={"1-D": line, "2-D": plane})
+    words = f"{plane['DAWA']:.1f} in 2-D (median {middle:.1f}), {line:.1f} in 1-D"
+    return Answer(words, plane["DAWA"] > max(line, middle), quantities={"1-D": line, "2-D": plane})
 
 
 def different_winners(part: Part) -> Answer:
     """How many algorithms are the best on some dataset at 10^3 in 1-D."""
     best = winners(part.panel(1), SMALLEST)
     counts = {name: best.count(name) for name in dict.fromkeys(best)}
-    told = f"{len(counts)}: " + ", ".join(f"{name} {number}" for name, number in counts.items())
-    return Answer(told, len(counts) == 4, f"{len(counts)} instead of 4" if len(counts) != 4 else "", counts)
+    words = f"{len(counts)}: " + ", ".join(f"{name} {number}" for name, number in counts.items())
+    return Answer(words, len(counts) == 4, f"{len(counts)} instead of 4" if len(counts) != 4 else "", counts)
 
 
 def easy_and_hard(part: Part) -> Answer:
@@ -153,8 +153,8 @@ def easy_and_hard(part: Part) -> Answer:
     panel = part.panel(1)
     ratio = {name: panel.mean(name, "TRACE", SMALLEST) / panel.mean(name, "BIDS-ALL", SMALLEST)
              for name in ("EFPA", "MWEM")}  # fmt: skip
-    told = ", ".join(f"{name}: TRACE {value:.2f} times BIDS-ALL" for name, value in ratio.items())
-    return Answer(told, ratio["EFPA"] > 1 > ratio["MWEM"], quantities=ratio)
+    words = ", ".join(f"{name}: TRACE {value:.2f} times BIDS-ALL" for name, value in ratio.items())
+    return Answer(words, ratio["EFPA"] > 1 > ratio["MWEM"], quantities=ratio)
 
 
 def agrid_where_dawa_fails(part: Part) -> Answer:
@@ -163,12 +163,12 @@ def agrid_where_dawa_fails(part: Part) -> Answer:
     dawa, agrid, hb = (panel.each(name, 10**4) for name in ("DAWA", "AGrid", "Hb"))
     bad = dawa > hb
     good = bad & (agrid < np.minimum(dawa, hb))
-    told = f"AGrid beats both on {int(good.sum())} of the {int(bad.sum())} datasets where DAWA loses to Hb"
-    return Answer(told, None if not bad.any() else bool(good.sum() >= ALMOST_ALL * bad.sum()), quantities={})
+    words = f"AGrid beats both on {int(good.sum())} of the {int(bad.sum())} datasets where DAWA loses to Hb"
+    return Answer(words, None if not bad.any() else bool(good.sum() >= ALMOST_ALL * bad.sum()), quantities={})
 
 
-def nobody_wins(part: Part) -> Answer:
-    """Finding 5: nobody is competitive everywhere; only data-dependent ones at small scales, Hb and few at large."""
+def no_winner(part: Part) -> Answer:
+    """Finding 5: no algorithm is competitive everywhere; only data-dependent ones at small scales, Hb at large."""
     everywhere: list[str] = []
     small: list[str] = []
     for dimensions in (1, 2):
@@ -177,8 +177,8 @@ def nobody_wins(part: Part) -> Answer:
         counts = [panel.counts(panel.competitive(scale)) for scale in says]
         everywhere += [n for n in counts[0] if all(count[n] == len(panel.wanted) for count in counts)]
         small += [name for name in INDEPENDENT if counts[0][name]]
-    told = f"competitive everywhere: {', '.join(everywhere) or 'nobody'}; data-independent at the small scale: "
-    return Answer(told + (", ".join(small) or "nobody"), not everywhere and not small)
+    words = f"competitive everywhere: {', '.join(everywhere) or 'none'}; data-independent at the small scale: "
+    return Answer(words + (", ".join(small) or "none"), not everywhere and not small)
 
 
 def competitive_somewhere(part: Part, dimensions: int) -> Answer:
@@ -206,21 +206,21 @@ def claims() -> list[Claim]:
               "almost all, sometimes by 10 times", beat_hb_somewhere),
         head("finding 2", "data-dependence hurts at large scales", "Finding 2", "almost all lose to Hb",
              data_dependence_hurts),
-        Claim("finding 2", "who beats Hb at 10^7 in 1-D", text, "DAWA and AHP*, on a couple of datasets",
+        Claim("finding 2", "algorithms that beat Hb at 10^7 in 1-D", text, "DAWA and AHP*, on a couple of datasets",
               partial(who_beats_hb, dimensions=1, low=1, high=4)),
-        Claim("finding 2", "who beats Hb at 10^8 in 2-D", text, "DAWA and AHP*, on about half of 9",
+        Claim("finding 2", "algorithms that beat Hb at 10^8 in 2-D", text, "DAWA and AHP*, on about half of 9",
               partial(who_beats_hb, dimensions=2, low=3, high=6)),
         head("finding 3", "error varies with shape, differently for each algorithm", "Finding 3", "yes", shape_matters),
         Claim("finding 3", "EFPA's highest over lowest error at 10^3", text, "24.88",
               partial(efpa_spread, theirs=24.88)),
-        Claim("finding 3", "who varies least in 1-D", text, "SF and DAWA", least_variation),
+        Claim("finding 3", "algorithms that vary least in 1-D", text, "SF and DAWA", least_variation),
         Claim("finding 3", "DAWA varies much in 2-D", text, "yes", dawa_varies_in_2d),
         Claim("finding 3", "algorithms that are the best on some dataset, 1-D, 10^3", "Figure 2a", "4",
               different_winners),
         Claim("finding 3", "EFPA: BIDS-ALL easy, TRACE hard; MWEM: the reverse", text, "yes", easy_and_hard),
         Claim("finding 3", "AGrid does well in 2-D where DAWA does badly", text, "yes", agrid_where_dawa_fails),
-        head("finding 5", "nobody wins everywhere", "Finding 5", "nobody; small scales: data-dependent ones only",
-             nobody_wins),
+        head("finding 5", "no algorithm wins everywhere", "Finding 5", "none; small scales: data-dependent ones only",
+             no_winner),
         Claim("finding 5", "algorithms competitive somewhere, 1-D", text, "8 of Table 3",
               partial(competitive_somewhere, dimensions=1)),
         Claim("finding 5", "algorithms competitive somewhere, 2-D", text, "5 of Table 3",

@@ -37,8 +37,8 @@ def mean_errors(results: Results) -> MeanErrors:
 def tuning(part: Part) -> Answer:
     """Finding 6: worst over best error on MEDCOST at 10^5 among parameters that are the best in some scenario."""
     ratios = {name: each.ratio for name, each in _tuning(part).items()}
-    told = ", ".join(f"{name} {ratio:.1f}" for name, ratio in ratios.items())
-    return Answer(told, min(ratios.values()) > 1.5, quantities=ratios)
+    words = ", ".join(f"{name} {ratio:.1f}" for name, ratio in ratios.items())
+    return Answer(words, min(ratios.values()) > 1.5, quantities=ratios)
 
 
 def tuning_of(part: Part, name: str) -> Answer:
@@ -48,8 +48,8 @@ def tuning_of(part: Part, name: str) -> Answer:
     best, worst = (
         each.strip("{}").replace('"', "").replace(": ", " ") or "defaults" for each in (found.best, found.worst)
     )
-    told = f"{found.ratio:.1f}: best with {best}, worst with {worst} of {found.tried} tried"
-    return Answer(told, holds, by, {"ratio": found.ratio, "the best somewhere": found.optimal_somewhere})
+    words = f"{found.ratio:.1f}: best with {best}, worst with {worst} of {found.tried} tried"
+    return Answer(words, holds, by, {"ratio": found.ratio, "the best somewhere": found.optimal_somewhere})
 
 
 def _tuning(part: Part) -> dict[str, TuningSpread]:
@@ -76,12 +76,12 @@ def training_helps(part: Part) -> Answer:
     """Finding 7: MWEM with trained rounds is much better at large scales."""
     found = _ratios(part, "MWEM", "MWEM*")
     large = [each.ratio_of_means for scale, each in found.items() if scale >= 10**6]
-    told = ", ".join(f"{scale:.0e}: {each.ratio_of_means:.2f}" for scale, each in found.items())
+    words = ", ".join(f"{scale:.0e}: {each.ratio_of_means:.2f}" for scale, each in found.items())
     if not large:
         raise Undecided("MWEM and MWEM* were not measured at 10^6 or above")
     rows = [{"scale": scale, "ratio of means": e.ratio_of_means, "mean of ratios": e.mean_of_ratios}
             for scale, e in found.items()]  # fmt: skip
-    return Answer(told, min(large) > 2 and large == sorted(large), rows=rows)
+    return Answer(words, min(large) > 2 and large == sorted(large), rows=rows)
 
 
 def rounds_ratio(part: Part, scale: int, theirs: float) -> Answer:
@@ -96,8 +96,8 @@ def _either(found: dict[int, RoundsRatio], scale: int, theirs: float) -> Answer:
     both = (found[scale].ratio_of_means, found[scale].mean_of_ratios)
     nearer = min(both, key=lambda each: abs(np.log(each / theirs)))
     holds, by = close(nearer, theirs, RATIO_WITHIN)
-    told = f"{both[0]:.2f} (ratio of means), {both[1]:.2f} (mean of ratios)"
-    return Answer(told, holds, by, {"ratio of means": both[0], "mean of ratios": both[1]})
+    words = f"{both[0]:.2f} (ratio of means), {both[1]:.2f} (mean of ratios)"
+    return Answer(words, holds, by, {"ratio of means": both[0], "mean of ratios": both[1]})
 
 
 def ahp_ratio(part: Part) -> Answer:
@@ -122,9 +122,9 @@ def risk_matters(part: Part) -> Answer:
     for dimensions in (1, 2):
         mean, tail = best_columns(_risk(part.panel(dimensions)))
         parts.append((int((mean != tail).sum()), len(mean)))
-    told = ", ".join(f"{d}-D: another one in {n} of {of}" for d, (n, of) in zip((1, 2), parts, strict=True))
+    words = ", ".join(f"{d}-D: another one in {n} of {of}" for d, (n, of) in zip((1, 2), parts, strict=True))
     return Answer(
-        told, parts[0][0] > 0 and parts[0][0] < parts[0][1] / 2, quantities={"1-D": parts[0], "2-D": parts[1]}
+        words, parts[0][0] > 0 and parts[0][0] < parts[0][1] / 2, quantities={"1-D": parts[0], "2-D": parts[1]}
     )
 
 
@@ -156,8 +156,8 @@ def careful_choice(part: Part, dataset: str, scale: int) -> Answer:
     competitive = [
         panel.names[label] for label, in_set in zip(sets.grid.labels, sets.members[0], strict=True) if in_set
     ]
-    told = f"least 95th percentile: {least}; competitive by mean: {', '.join(competitive)}"
-    return Answer(told, not member and least in {"Uniform", "Hb"}, quantities={"least": least})
+    words = f"least 95th percentile: {least}; competitive by mean: {', '.join(competitive)}"
+    return Answer(words, not member and least in {"Uniform", "Hb"}, quantities={"least": least})
 
 
 def shares(part: Part, dimensions: int, scale: int) -> dict[str, float]:
@@ -173,10 +173,10 @@ def bias_dominates(part: Part) -> Answer:
     if scale < 10**7:
         raise Undecided(f"nothing was measured above scale {scale:.0e}")
     found = shares(part, 1, scale)
-    told = ", ".join(f"{name} {100 * found[name]:.0f} %" for name in BIASED) + f" at {scale:.0e}"
+    words = ", ".join(f"{name} {100 * found[name]:.0f} %" for name in BIASED) + f" at {scale:.0e}"
     consistent = [name for name in BIASED if in_form(name, part.setting).consistent]
     why = f"stated as consistent: {', '.join(consistent)}" if consistent else ""
-    return Answer(told, all(found[name] > 0.5 for name in BIASED) and not consistent, why, found)
+    return Answer(words, all(found[name] > 0.5 for name in BIASED) and not consistent, why, found)
 
 
 def identity_beats(part: Part, dimensions: int, scale: int) -> dict[str, float]:
@@ -193,18 +193,18 @@ def ruled_out(part: Part, dimensions: int, scale: int, theirs: tuple[str, ...]) 
     ours = identity_beats(part, dimensions, scale)
     wrong = [f"also {name}" for name in sorted(set(ours) - set(theirs))]
     wrong += [f"not {name}" for name in sorted(set(theirs) - set(ours))]
-    told = ", ".join(f"{name} ({ratio:.2g})" for name, ratio in ours.items()) or "nobody"
-    return Answer(told, not wrong, ", ".join(wrong), ours)
+    words = ", ".join(f"{name} ({ratio:.2g})" for name, ratio in ours.items()) or "none"
+    return Answer(words, not wrong, ", ".join(wrong), ours)
 
 
 def baselines_matter(part: Part) -> Answer:
     """Finding 10: Identity beats many at large scales, and Uniform is the best on some 1-D dataset at 10^3."""
     beaten = {d: identity_beats(part, d, s) for d, s in ((1, 10**7), (2, 10**8))}
     uniform = winners(part.panel(1), SMALLEST).count("Uniform")
-    told = ", ".join(f"{d}-D: Identity beats {len(names)}" for d, names in beaten.items())
+    words = ", ".join(f"{d}-D: Identity beats {len(names)}" for d, names in beaten.items())
     holds = all(len(names) >= 3 for names in beaten.values()) and uniform > 0
     return Answer(
-        f"{told}; Uniform is the best on {uniform} 1-D datasets at 10^3", holds, quantities={"1-D": beaten[1]}
+        f"{words}; Uniform is the best on {uniform} 1-D datasets at 10^3", holds, quantities={"1-D": beaten[1]}
     )
 
 

@@ -18,7 +18,7 @@ def page(study: Study) -> str:
         "",
         "Written by `dpbench paper --page docs/findings.md`; do not edit. The paper's setting runs the algorithms as",
         "their authors' code does, with the scale public; several of them are then not private. End-to-end private",
-        "runs the repaired forms, and the scale is bought.",
+        "runs the repaired forms, and estimates the scale with part of the budget.",
         "",
         "## The ten findings",
         "",
@@ -69,12 +69,12 @@ def _changes(found: list[Verdict]) -> list[str]:
     if not decided:
         return ["Nothing was decided in both settings."]
     intro = f"Of {len(decided)} claims that both settings decide, {len(changed)} come out differently:"
-    told = [
+    words = [
         f"- **{each.claim}** ({each.group}): {each.ours} in the paper's setting ({each.verdict}), "
         f"{each.private} with privacy ({each.private_verdict})."
         for each in changed
     ]
-    return [intro, "", *told]
+    return [intro, "", *words]
 
 
 def price_tables(study: Study) -> list[str]:
@@ -82,7 +82,7 @@ def price_tables(study: Study) -> list[str]:
     try:
         found = prices(study)
     except Undecided as reason:
-        return [f"Cannot be told: {reason}."]
+        return [f"Cannot be decided: {reason}."]
     lines = []
     for domain in dict.fromkeys(each.domain for each in found):
         lines += [*_price_table(domain, [each for each in found if each.domain == domain]), ""]

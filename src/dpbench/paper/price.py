@@ -51,7 +51,7 @@ def prices(study: Study, domains: tuple[str, ...] = tuple(DOMAINS.values())) -> 
 
 
 def side_information(study: Study) -> Answer:
-    """A bought scale costs UGrid and AGrid modestly, and MWEM much at small scales."""
+    """Estimating the scale costs UGrid and AGrid modestly, and MWEM much at small scales."""
     ratio = {(each.dimensions, each.algorithm, each.scale): each.typical for each in prices(study)}
     try:
         grids = {name: max(v for (d, n, _), v in ratio.items() if d == 2 and n == name) for name in ("UGrid", "AGrid")}
@@ -59,10 +59,10 @@ def side_information(study: Study) -> Answer:
         small, large = mwem[min(mwem)], mwem[max(mwem)]
     except ValueError:
         raise Undecided("MWEM, UGrid or AGrid were not measured in both settings") from None
-    told = f"UGrid at most {grids['UGrid']:.2f}, AGrid {grids['AGrid']:.2f}; MWEM {small:.2f} at {min(mwem):.0e}, "
-    told += f"{large:.2f} at {max(mwem):.0e}"
+    words = f"UGrid at most {grids['UGrid']:.2f}, AGrid {grids['AGrid']:.2f}; MWEM {small:.2f} at {min(mwem):.0e}, "
+    words += f"{large:.2f} at {max(mwem):.0e}"
     modest = all(value <= MODEST for value in grids.values())
-    return Answer(told, modest and small > MODEST and small > large, quantities={"MWEM": mwem, **grids})
+    return Answer(words, modest and small > MODEST and small > large, quantities={"MWEM": mwem, **grids})
 
 
 def truncation(study: Study) -> Answer:
@@ -90,8 +90,8 @@ def truncation(study: Study) -> Answer:
         )
     if not rows:
         raise Undecided("DAWA was not measured on all datasets with and without truncation")
-    told = ", ".join(f"{row['scale']:.0e}: {row['ratio of means']:.2f}" for row in rows)
-    return Answer(f"error truncated over untruncated by scale: {told}", None, "the paper does not say", {}, rows)
+    words = ", ".join(f"{row['scale']:.0e}: {row['ratio of means']:.2f}" for row in rows)
+    return Answer(f"error truncated over untruncated by scale: {words}", None, "the paper does not say", {}, rows)
 
 
 def truncation_in_conclusions(study: Study) -> Answer:
@@ -113,8 +113,8 @@ def truncation_in_conclusions(study: Study) -> Answer:
     ]
     before, after = ([row[f"competitive at {scale:.0e}"] for scale in scales] for row in rows)
     lost = [row["regret DAWA"] for row in rows]
-    told = f"DAWA competitive on {before} of 9 datasets truncated, {after} untruncated; regret {lost[0]} and {lost[1]}"
-    return Answer(told, None, "the paper does not say", {}, rows)
+    words = f"DAWA competitive on {before} of 9 datasets truncated, {after} untruncated; regret {lost[0]} and {lost[1]}"
+    return Answer(words, None, "the paper does not say", {}, rows)
 
 
 def _with_untruncated(cut: Panel, suite: Results) -> Panel:
@@ -142,7 +142,7 @@ def side_information_by_dimension(study: Study) -> Verdict:
     says = "modest for SF, UGrid and AGrid, significant for MWEM at small scales"
     source = "text, resolving violations"
     claim = Claim(
-        "beyond", "error when the scale is bought", source, says, lambda _: side_information(study), fixed=True
+        "beyond", "error when the scale is estimated", source, says, lambda _: side_information(study), fixed=True
     )
     return judge(claim, study)
 

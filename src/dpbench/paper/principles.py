@@ -71,31 +71,31 @@ def _epsilons(results: Results, exchangeable: Mapping[tuple[str, str], str] | No
         if not holds:
             without.append(f"{algorithm} [{variant}]")
     scales = len(_values(results.columns["scale"]))
-    told = f"one epsilon ({found[0]:g}), {scales} scales"
+    words = f"one epsilon ({found[0]:g}), {scales} scales"
     if without:
-        return Judgement(1, name, "broken", f"{told}; not exchangeable: {_listed(without)}")
+        return Judgement(1, name, "broken", f"{words}; not exchangeable: {_listed(without)}")
     if unknown:
         why = "exchangeability was not measured for"
-        return Judgement(1, name, "cannot be decided", f"{told}; {why} {_listed(unknown)}; see `dpbench properties`")
+        return Judgement(1, name, "cannot be decided", f"{words}; {why} {_listed(unknown)}; see `dpbench properties`")
     if scales < 2:
-        return Judgement(1, name, "broken", f"{told}: neither epsilon nor scale varies")
+        return Judgement(1, name, "broken", f"{words}: neither epsilon nor scale varies")
     source = "measured" if exchangeable is not None else "declared"
     return Judgement(
-        1, name, "kept", f"{told}; every algorithm is exchangeable ({source}), so scales stand for epsilons"
+        1, name, "kept", f"{words}; every algorithm is exchangeable ({source}), so scales stand for epsilons"
     )
 
 
 def _diversity(results: Results, number: int, principle: str, name: str, word: str) -> Judgement:
     """Kept where something varies in every task: one domain of one axis and one of two are no two sizes."""
-    told, kept = [], True
+    words, kept = [], True
     for axes in range(1, 10):
         found = _values(results.where(dimensions=axes).columns[name])
         if name == "domain":
             found.sort(key=lambda domain: Domain.of(domain).size)
         if found:
             kept &= len(found) > 1
-            told.append(f"{axes}-D: {len(found)} {word} ({_listed(found)})")
-    return Judgement(number, principle, "kept" if kept else "broken", "; ".join(told))
+            words.append(f"{axes}-D: {len(found)} {word} ({_listed(found)})")
+    return Judgement(number, principle, "kept" if kept else "broken", "; ".join(words))
 
 
 def _accounting(results: Results, audited: Mapping[str, str] | None) -> Judgement:
@@ -104,22 +104,22 @@ def _accounting(results: Results, audited: Mapping[str, str] | None) -> Judgemen
     exposed = sorted(set(results.labels[~columns["private"]].tolist()))
     good = results.whole
     open_ledger = sorted(set(results.labels[good & ~columns["accounted"]].tolist()))
-    told = f"ledgers add up to epsilon in {int((columns['accounted'] & good).sum())} of {int(good.sum())} settings"
+    words = f"ledgers add up to epsilon in {int((columns['accounted'] & good).sum())} of {int(good.sum())} settings"
     if exposed:
-        return Judgement(5, name, "broken", f"{told}; not private: {_listed(exposed)}")
+        return Judgement(5, name, "broken", f"{words}; not private: {_listed(exposed)}")
     if open_ledger:
-        return Judgement(5, name, "broken", f"{told}; not accounted: {_listed(open_ledger)}")
+        return Judgement(5, name, "broken", f"{words}; not accounted: {_listed(open_ledger)}")
     if audited is None:
-        return Judgement(5, name, "cannot be decided", f"{told}, all marked private; the audit was not run (--audit)")
+        return Judgement(5, name, "cannot be decided", f"{words}, all marked private; the audit was not run (--audit)")
     failed = [f"{algorithm}: {why}" for algorithm, why in audited.items() if why]
     missing = sorted(set(columns["algorithm"].tolist()) - audited.keys())
     if failed:
-        return Judgement(5, name, "broken", f"{told}; audit: {failed[0]}")
+        return Judgement(5, name, "broken", f"{words}; audit: {failed[0]}")
     if missing:
         return Judgement(
-            5, name, "cannot be decided", f"{told}; no audit of {_listed(missing)}: their code is not here"
+            5, name, "cannot be decided", f"{words}; no audit of {_listed(missing)}: their code is not here"
         )
-    return Judgement(5, name, "kept", f"{told}; the audit of all {len(audited)} algorithms passes")
+    return Judgement(5, name, "kept", f"{words}; the audit of all {len(audited)} algorithms passes")
 
 
 def _parameters(results: Results) -> Judgement:
@@ -131,29 +131,29 @@ def _parameters(results: Results) -> Judgement:
     )
     free = [each for each in names if each in known and known[each].free]
     strangers = [each for each in names if each not in known]
-    told = f"{len(names) - len(free) - len(strangers)} algorithms have no free parameter"
+    words = f"{len(names) - len(free) - len(strangers)} algorithms have no free parameter"
     if free:
-        told += f"; {_listed(free)}: fixed or from tables trained on synthetic shapes, never on a dataset of a study"
+        words += f"; {_listed(free)}: fixed or from tables trained on synthetic shapes, never on a dataset of a study"
     if by_hand:
-        told += f"; set by hand, on what the study does not say: {_listed(by_hand)}"
-        return Judgement(6, name, "cannot be decided", told)
+        words += f"; set by hand, on what the study does not say: {_listed(by_hand)}"
+        return Judgement(6, name, "cannot be decided", words)
     if strangers:
         return Judgement(
-            6, name, "cannot be decided", f"{told}; how those of {_listed(strangers)} were set is not known"
+            6, name, "cannot be decided", f"{words}; how those of {_listed(strangers)} were set is not known"
         )
-    return Judgement(6, name, "kept", told)
+    return Judgement(6, name, "kept", words)
 
 
 def _side_information(results: Results) -> Judgement:
     name = "Knowledge of side information"
     found = [each for each in _values(results.columns["side_information"]) if each]
     if "public" in found and "estimated" in found:
-        return Judgement(7, name, "broken", "the scale is public for some algorithms and bought by others")
+        return Judgement(7, name, "broken", "the scale is public for some algorithms and estimated by others")
     if found == ["public"]:
         users = sorted(set(results.where(side_information="public").columns["algorithm"].tolist()))
         return Judgement(7, name, "broken", f"{_listed(users)} know the true scale for nothing, others do not")
-    bought = "every algorithm that needs the scale buys it" if found else "no algorithm needs side information"
-    return Judgement(7, name, "kept", bought)
+    estimated = "every algorithm that needs the scale estimates it with part of the budget"
+    return Judgement(7, name, "kept", estimated if found else "no algorithm needs side information")
 
 
 def _variability(results: Results) -> Judgement:
@@ -162,17 +162,17 @@ def _variability(results: Results) -> Judgement:
     if not len(trials):
         return Judgement(8, name, "cannot be decided", "no setting has errors")
     least, vectors = int(trials.min()), int(np.isfinite(results.errors).any(axis=2).sum(axis=1)[results.whole].min())
-    told = f"at least {least} trials on {vectors} data vectors in every setting; all errors are kept"
+    words = f"at least {least} trials on {vectors} data vectors in every setting; all errors are kept"
     standards = results.standards
     beyond = (standards.percentile / 100) ** least
     coverage = f", {standards.percentile_words} above all of them in {beyond:.1%} of cases"
-    return Judgement(8, name, "kept" if least > 1 else "broken", told + (coverage if least > 1 else ""))
+    return Judgement(8, name, "kept" if least > 1 else "broken", words + (coverage if least > 1 else ""))
 
 
 def _bias(results: Results) -> Judgement:
     known = np.isfinite(results.columns["squared_bias"])[results.whole]
-    told = f"bias and variance of the answers are known in {int(known.sum())} of {len(known)} settings"
-    return Judgement(9, "Measurement of bias", "kept" if len(known) and known.all() else "broken", told)
+    words = f"bias and variance of the answers are known in {int(known.sum())} of {len(known)} settings"
+    return Judgement(9, "Measurement of bias", "kept" if len(known) and known.all() else "broken", words)
 
 
 def _reasonable(results: Results) -> Judgement:
@@ -193,9 +193,9 @@ def _reasonable(results: Results) -> Judgement:
     for where, both in beaten.items():
         useful[where[:-1]] = useful.get(where[:-1], False) or both
     good = sum(useful.values())
-    told = f"epsilon at most {largest:g}; some algorithm beats {_listed(wanted)} in {good} of {len(useful)} tables"
-    told += f" and scales, by the mean {results.standards.error_words} over datasets"
-    return Judgement(10, name, "kept" if good == len(useful) else "broken", told)
+    words = f"epsilon at most {largest:g}; some algorithm beats {_listed(wanted)} in {good} of {len(useful)} tables"
+    words += f" and scales, by the mean {results.standards.error_words} over datasets"
+    return Judgement(10, name, "kept" if good == len(useful) else "broken", words)
 
 
 def _forms(results: Results) -> list[tuple[str, str]]:

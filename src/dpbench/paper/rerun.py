@@ -28,8 +28,8 @@ class Rerun:
     """What is known to differ since the study was run, with the number of settings that were not compared for it."""
 
     def __str__(self) -> str:
-        told = f"{self.same} settings give the errors of the study bit for bit, {len(self.different)} do not"
-        return told + (f"; {self.absent} are not in it" if self.absent else "")
+        words = f"{self.same} settings give the errors of the study bit for bit, {len(self.different)} do not"
+        return words + (f"; {self.absent} are not in it" if self.absent else "")
 
 
 def compare_rerun(study: Study, again: Results, changed: Iterable[Change] = ()) -> Rerun:

@@ -12,7 +12,7 @@ from dpbench.results import Results
 
 RESAMPLES = 60
 TIMES = 2 * np.sqrt(2)
-"""Two runs are told apart at so many deviations of one: twice the deviation of their difference."""
+"""Two runs count as different from so many deviations of one on: twice the deviation of their difference."""
 
 
 def deviations(results: Results, count: Callable[[Results], NDArray[np.float64]], seed: int = 0) -> NDArray[np.float64]:

@@ -53,12 +53,12 @@ def _properties(name: str, setting: str) -> tuple[Any, ...]:
     behaviour = measured.get((name, setting)) or measured.get((name, "private"))
     if behaviour is None:
         raise Undecided(f"the properties of {name} were not measured; dpbench properties measures them")
-    bought = isinstance(algorithm, Starred) and setting == "private"
+    estimated = isinstance(algorithm, Starred) and setting == "private"
     return (
         "X" if algorithm.hierarchical else "",
         "X" if algorithm.partitioning else "",
         list(algorithm.dimensions or ()),
-        "" if bought else " ".join(algorithm.side_information),
+        "" if estimated else " ".join(algorithm.side_information),
         *behaviour,
     )
 
@@ -128,9 +128,9 @@ def table_3(part: Part, dimensions: int, scale: int) -> Answer:
         )
     shown = sorted((row for row in rows if row["ours"]), key=lambda row: -row["ours"])
     wrong = [f"{row['algorithm']} {row['ours']} for {row['paper']}" for row in rows if not row["agrees"]]
-    told = ", ".join(f"{row['algorithm']} {row['ours']}" for row in shown)
+    words = ", ".join(f"{row['algorithm']} {row['ours']}" for row in shown)
     quantities = {"datasets": len(panel.wanted), "algorithms": len(labels)}
-    return Answer(told, not wrong, ", ".join(wrong), quantities, rows)
+    return Answer(words, not wrong, ", ".join(wrong), quantities, rows)
 
 
 def regrets(part: Part, dimensions: int) -> Answer:
@@ -149,8 +149,8 @@ def regrets(part: Part, dimensions: int) -> Answer:
     for name, theirs in says.items():
         fits, by = close(ours[name], theirs, REGRET_WITHIN)
         wrong += [] if fits else [f"{name} {by}"]
-    told = ", ".join(f"{row['algorithm']} {row['regret']:.2f}" for row in rows[:3])
-    return Answer(told, not wrong, "; ".join(wrong), {"regret": ours}, rows)
+    words = ", ".join(f"{row['algorithm']} {row['regret']:.2f}" for row in rows[:3])
+    return Answer(words, not wrong, "; ".join(wrong), {"regret": ours}, rows)
 
 
 def _says(dimensions: int, scale: int) -> str:

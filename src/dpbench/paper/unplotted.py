@@ -22,7 +22,7 @@ LARGE_DATA = 335_000
 FEW = 0.25
 USUAL = 0.05
 ALPHA = 0.05
-"""Level at which two errors that should be exchangeable are told apart, over the number of settings."""
+"""Level at which two errors that should be exchangeable count as different, over the number of settings."""
 REASONABLE = 1.1
 """A share is reasonable where it costs at most so much over the best one."""
 
@@ -61,12 +61,12 @@ def workloads(_part: Part) -> Answer:
         for at, name in large.items()
         if name != "Hb"
     ]
-    told = f"Hb is the best on {len(large) - len(others)} of {len(large)} workloads of larger ranges"
-    return Answer(told, not others, f"better: {', '.join(others)}" if others else "", rows=rows)
+    words = f"Hb is the best on {len(large) - len(others)} of {len(large)} workloads of larger ranges"
+    return Answer(words, not others, f"better: {', '.join(others)}" if others else "", rows=rows)
 
 
 def sweep(part: Part) -> Answer:
-    """A share of 0.05 buys the scale about as well as the best share does, over all scales, on synthetic shapes."""
+    """A share of 0.05 serves about as well for the scale as the best share, over all scales, on synthetic shapes."""
     choices = best_shares(side_prices(part.suite(TASK)))
     rows = [
         {"algorithm": each.algorithm, "domain": each.domain, "best share": each.best}
@@ -78,8 +78,8 @@ def sweep(part: Part) -> Answer:
     }
     if not cost:
         raise Undecided("several shares were not measured beside 0.05; dpbench repair side --sweep measures them")
-    told = "error at 0.05 over that at the best share: " + ", ".join(f"{at} {loss:.2f}" for at, loss in cost.items())
-    return Answer(told, max(cost.values()) <= REASONABLE, quantities=cost, rows=rows)
+    words = "error at 0.05 over that at the best share: " + ", ".join(f"{at} {loss:.2f}" for at, loss in cost.items())
+    return Answer(words, max(cost.values()) <= REASONABLE, quantities=cost, rows=rows)
 
 
 def bias_grows(part: Part) -> Answer:
@@ -90,8 +90,8 @@ def bias_grows(part: Part) -> Answer:
     first, last = by_scale[min(by_scale)], by_scale[max(by_scale)]
     if len(by_scale) < 2:
         raise Undecided("one scale was measured")
-    told = ", ".join(f"{name} {100 * first[name]:.0f} to {100 * last[name]:.0f} %" for name in BIASED)
-    return Answer(told, all(last[name] > 0.5 and last[name] >= first[name] - 0.02 for name in BIASED), rows=rows)
+    words = ", ".join(f"{name} {100 * first[name]:.0f} to {100 * last[name]:.0f} %" for name in BIASED)
+    return Answer(words, all(last[name] > 0.5 and last[name] >= first[name] - 0.02 for name in BIASED), rows=rows)
 
 
 def percentiles_2d(part: Part) -> Answer:
@@ -108,14 +108,14 @@ def uniform_2d(part: Part) -> Answer:
     others = [name for name in PLOTTED[2] if name != "Uniform"]
     scales = TASKS[2].generator.scales
     beaten = [sum(panel.average(n, scale) < panel.average("Uniform", scale) for n in others) for scale in scales]
-    told = f"{min(beaten)} to {max(beaten)} of {len(others)} beat Uniform, by scale"
-    return Answer(told, min(beaten) > len(others) / 2, quantities=dict(zip(map(str, scales), beaten, strict=True)))
+    words = f"{min(beaten)} to {max(beaten)} of {len(others)} beat Uniform, by scale"
+    return Answer(words, min(beaten) > len(others) / 2, quantities=dict(zip(map(str, scales), beaten, strict=True)))
 
 
 def mwem_at_original_scales(part: Part) -> Answer:
     """Whether one value of epsilon * scale parts where MWEM beats every matrix mechanism from where it does not.
 
-    The paper names no value for small; the one that tells most settings right is taken. It resolves the contradiction
+    The paper names no value for small; the one that is right in most settings is taken. It resolves the contradiction
     if MWEM wins most below it and loses most above it, and on the large datasets of the study where it struggled.
     """
     results = part.suite("original")
@@ -133,7 +133,7 @@ def mwem_at_original_scales(part: Part) -> Answer:
     below = int(np.argmax(right))
     big = np.array([scale > LARGE_DATA and epsilon == 0.1 for _, scale, epsilon in ordered])
     edge = ordered[max(below - 1, 0)]
-    told = (
+    words = (
         f"up to epsilon * scale = {edge[1] * edge[2]:.0f} MWEM wins {wins[:below].sum()} of {below} settings, above "
         f"{wins[below:].sum()} of {len(wins) - below}; above {LARGE_DATA} records at epsilon 0.1 {wins[big].sum()} of "
         f"{big.sum()}"
@@ -143,7 +143,7 @@ def mwem_at_original_scales(part: Part) -> Answer:
         {"dataset": place[0], "scale": place[1], "epsilon": place[2], "MWEM wins": bool(won)}
         for place, won in zip(ordered, wins, strict=True)
     ]
-    return Answer(told, bool(parted), rows=rows)
+    return Answer(words, bool(parted), rows=rows)
 
 
 def behaves_exchangeable(part: Part, name: str) -> Answer:
@@ -161,8 +161,8 @@ def behaves_exchangeable(part: Part, name: str) -> Answer:
     means = results.measured.mean
     ratio = np.exp(np.mean(np.log(means[one] / means[other])))
     number = int((p_values < ALPHA / len(pairs)).sum())
-    told = f"{number} of {len(pairs)} settings differ significantly; error at the least epsilon {ratio:.3f} times"
-    return Answer(told, number == 0, "" if number == 0 else f"{number} differ", {"ratio": float(ratio)})
+    words = f"{number} of {len(pairs)} settings differ significantly; error at the least epsilon {ratio:.3f} times"
+    return Answer(words, number == 0, "" if number == 0 else f"{number} differ", {"ratio": float(ratio)})
 
 
 def claims() -> list[Claim]:
@@ -170,7 +170,7 @@ def claims() -> list[Claim]:
     hidden, talk = "results not shown", "Discussion"
     return [
         Claim("not shown", "best data-independent algorithm on larger ranges", hidden, "Hb", workloads, fixed=True),
-        Claim("not shown", "share of epsilon that buys the scale", hidden, "0.05 is reasonable", sweep, fixed=True),
+        Claim("not shown", "share of epsilon for the scale", hidden, "0.05 is reasonable", sweep, fixed=True),
         Claim("not shown", "bias dominates as scale grows", hidden, "MWEM, MWEM*, PHP, Uniform", bias_grows),
         Claim("not shown", "2-D: best by mean but not by 95th percentile", hidden, "very few", percentiles_2d),
         Claim("discussion", "Uniform is beaten by most at all scales in 2-D", talk, "yes", uniform_2d),

@@ -24,7 +24,7 @@ class Answer:
     ours: str
     """What was measured, in a few words."""
     holds: bool | None
-    """Whether the claim holds; None where it cannot be told."""
+    """Whether the claim holds; None where it cannot be decided."""
     why: str = ""
     """By how much it differs, or why it cannot be decided."""
     quantities: Mapping[str, Any] = field(default_factory=dict)

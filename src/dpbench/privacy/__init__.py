@@ -1,4 +1,4 @@
-"""The only room where private counts live: budget, ledger, handle, noise, transcript."""
+"""The only package where private counts live: budget, ledger, handle, noise, transcript."""
 
 from dpbench.privacy.budget import evenly, exact, read_epsilon, split
 from dpbench.privacy.data import PrivateData

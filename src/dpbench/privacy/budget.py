@@ -18,15 +18,23 @@ from dpbench.errors import InvalidEpsilon, InvalidInput
 
 Number = int | float | Fraction | Decimal
 
+SMALLEST = Fraction(1, 10**300)
+"""The smallest budget; the largest is one over it."""
+
 
 def exact(value: object, what: str) -> Fraction:
-    """``value`` as the fraction that its decimal form says, or one line of refusal."""
+    """``value`` as the fraction that its decimal form says, or one line of refusal.
+
+    It is made of plain whole numbers, whatever arithmetic the value may have of its own.
+    """
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return Fraction(int(value))
     if isinstance(value, Fraction):
-        return value
-    if isinstance(value, float | np.floating | Decimal) and math.isfinite(value):
-        return Fraction(value) if isinstance(value, Decimal) else Fraction(repr(float(value)))
+        return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, Decimal) and Decimal.is_finite(value):
+        return Fraction(*Decimal.as_integer_ratio(value))
+    if isinstance(value, float | np.floating) and math.isfinite(value):
+        return Fraction(repr(float(value)))
     raise InvalidInput(f"{what} is {value!r}; give a finite number")
 
 
@@ -38,11 +46,24 @@ def read_epsilon(value: object) -> Fraction:
         raise InvalidEpsilon(f"{refusal} greater than 0, for example 0.1") from None
     if epsilon <= 0:
         raise InvalidEpsilon(f"epsilon is {value!r}; give a finite number greater than 0, for example 0.1")
-    return epsilon
+    return within_floats(epsilon, "epsilon")
+
+
+def within_floats(amount: Fraction, what: str) -> Fraction:
+    """A budget that floats can be derived from."""
+    if not SMALLEST <= amount <= 1 / SMALLEST:
+        raise InvalidEpsilon(f"{what} is below 1e-300 or above 1e300; give a number between them, for example 0.1")
+    return amount
 
 
 def split(amount: Fraction, share: Number) -> tuple[Fraction, Fraction]:
-    """Cut ``amount`` into ``share`` of it and the rest; the two add up to ``amount`` exactly."""
+    """Cut ``amount`` into ``share`` of it and the rest; the two add up to ``amount`` exactly.
+
+    >>> from fractions import Fraction
+    >>> from dpbench.privacy import split
+    >>> split(Fraction(1, 10), Fraction(1, 4))
+    (Fraction(1, 40), Fraction(3, 40))
+    """
     portion = exact(share, "the share of a budget")
     if not 0 <= portion <= 1:
         raise InvalidInput(f"the share of a budget is {share!r}; give a number from 0 to 1")
@@ -50,7 +71,13 @@ def split(amount: Fraction, share: Number) -> tuple[Fraction, Fraction]:
 
 
 def evenly(amount: Fraction, parts: int) -> Fraction:
-    """One of ``parts`` equal portions of ``amount``."""
+    """One of ``parts`` equal portions of ``amount``.
+
+    >>> from fractions import Fraction
+    >>> from dpbench.privacy import evenly
+    >>> evenly(Fraction(1, 10), 4)
+    Fraction(1, 40)
+    """
     if parts < 1:
         raise InvalidInput(f"a budget was to be split into {parts} parts; give at least 1")
     return amount / parts

@@ -28,7 +28,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpbench.errors import InvalidEpsilon, InvalidInput
-from dpbench.privacy.budget import exact, read_epsilon
+from dpbench.privacy.budget import exact, read_epsilon, within_floats
 
 SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10**9), Fraction(1000)
 """The range of an epsilon that comes with a delta."""
@@ -118,9 +118,10 @@ def gaussian_sigma(epsilon: object, delta: object) -> Fraction:
 def read_rho(value: object) -> Fraction:
     """A budget of zCDP: any positive finite number."""
     try:
-        return read_positive(value, "rho")
+        rho = read_positive(value, "rho")
     except InvalidInput as refusal:
         raise InvalidEpsilon(f"{refusal}, for example 0.01") from None
+    return within_floats(rho, "rho")
 
 
 def read_delta(value: object) -> Fraction:

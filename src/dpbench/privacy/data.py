@@ -7,24 +7,25 @@ sensitivity that the strategy or score itself claims, rounded up. A charge is ma
 Neighbours differ by one record added or removed: exactly one cell changes by one.
 
 What the handle enforces: no charge beyond the budget, noise no smaller than the claim asks for, disjoint regions,
-counts that nothing can write to (``setflags`` is refused, there is no writeable base), raw counts for published forms
-alone, each time with a mark in the ledger. What it cannot enforce, because Python hides nothing from those who look:
+counts that nothing can write to (``setflags`` is refused, there is no writeable base), no answer after a question
+that failed, since that may have followed from the counts, no copies, raw counts for published forms alone, each time
+with a mark in the ledger. What it cannot enforce, because Python hides nothing from those who look:
 that a claim is true, that a strategy forgets the counts it was shown, that nobody reads private attributes or draws
 from the noise source directly. An algorithm is a guest, not a prisoner; these are what ``dpbench check`` looks for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpbench.domain import Domain
 from dpbench.errors import (
-    AlgorithmFailed,
     BudgetExceeded,
     InvalidInput,
     NotPrivate,
@@ -33,16 +34,18 @@ from dpbench.errors import (
 )
 from dpbench.privacy.budget import Number, exact, read_epsilon
 from dpbench.privacy.counts import as_counts
-from dpbench.privacy.ledger import Charge, Ledger
+from dpbench.privacy.ledger import RESERVED, Charge, Ledger
 from dpbench.privacy.mechanisms import Exponential, Gaussian, GroupedExponential, Laplace, Mechanism, Partition
+from dpbench.privacy.mechanisms.mechanism import is_ours
 from dpbench.privacy.noise import NoiseSource
 from dpbench.privacy.notions import ZCDP, Notion, PureDP
 from dpbench.privacy.protocols import GroupedScore, PartitionCost, Score, Statistic, Strategy, Total
+from dpbench.privacy.regions import Region, cut
 from dpbench.privacy.transcript import Channel, Direct, Question
+from dpbench.privacy.withheld import withheld
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Region = tuple[slice, ...] | slice | NDArray[np.integer[Any]] | Sequence[int]
 
 
 class PrivateData:
@@ -102,6 +105,12 @@ class PrivateData:
         ledger = Ledger(notion, noise.trials)
         return cls(as_counts(values), ledger, noise, channel=channel, declared=declared, published=published)
 
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuse to be copied or pickled: a copy would have the budget once more."""
+        raise NotPrivate(
+            "private data cannot be copied, since a copy would have a budget of its own; pass the handle on"
+        )
+
     def __repr__(self) -> str:
         return f"PrivateData(domain={self.domain}, trials={self.trials}, budget={self.budget})"
 
@@ -134,12 +143,13 @@ class PrivateData:
             )
         return self.ledger.remaining
 
-    def as_epsilon(self, amount: Fraction) -> float:
+    def as_epsilon(self, amount: Fraction, parts: int = 1) -> float:
         """The epsilon whose Laplace noise on a count is as large as :meth:`measure`'s for ``amount``.
 
-        For rules of thumb that speak of epsilon, such as the side of a grid.
+        With ``parts``, both are divided into as many equal parts, and the noise of a part is as large. For rules of
+        thumb that speak of epsilon, such as the side of a grid.
         """
-        return self.ledger.notion.as_epsilon(amount)
+        return self.ledger.notion.as_epsilon(amount, parts)
 
     # --- verbs that spend -------------------------------------------------------------------------
 
@@ -150,16 +160,20 @@ class PrivateData:
         words, which may quote counts.
         """
         reason = why or mechanism.label
-        amount = exact(spend, f"the budget of '{reason}'")
-        loss = self.ledger.notion.loss(mechanism, amount) if amount > 0 else amount
-        level = mechanism.level(loss) if amount > 0 else 0.0
+        amount = self._amount(spend, reason)
+        name = mechanism.name
+        if type(name) is not str or not name or name in RESERVED:
+            raise InvalidInput(f"a mechanism has the name {name!r}; give it one that is not a line of every ledger")
+        loss = self.ledger.notion.loss(mechanism, amount)
+        level = mechanism.level(loss)
         self._insist_on_one_measurement(mechanism, reason)
-        own = not type(mechanism).__module__.startswith("dpbench.")
-        charge = Charge(mechanism.name, reason, amount, mechanism.claim, mechanism.noise_words(level), own=own)
-        self.ledger.charge(charge)
-        truth = self._truth(mechanism, reason)
+        own = not is_ours(mechanism)
+        self.ledger.charge(Charge(name, reason, amount, mechanism.claim, mechanism.noise_words(level), own=own))
+        truth = self._truth(mechanism, reason, own)
         question = Question(mechanism, reason, amount, loss, level, truth, self.domain)
-        return self._give(self._channel.answer(question, lambda: mechanism.draw(truth, level, self._noise)))
+
+        draw = partial(mechanism.draw, truth, level, self._noise)
+        return self._give(self._channel.answer(question, lambda: self._shown(reason, draw)))
 
     def measure(self, strategy: Strategy, spend: Number, why: str = "") -> Floats:
         """Noisy answers of a strategy with the noise of the notion: Laplace by L1, or Gaussian by L2 under zCDP."""
@@ -194,10 +208,8 @@ class PrivateData:
         only its own counts, and has to spend or forfeit all of ``spend``.
         """
         reason = why or "disjoint regions"
-        amount = exact(spend, f"the budget of '{reason}'")
-        if amount <= 0:
-            raise BudgetExceeded(f"'{reason}' spends {amount} of {self.ledger.notion.unit}; spend more than 0")
-        pieces = self._cut(regions, reason)
+        amount = self._amount(spend, reason)
+        pieces = cut(self.__counts, regions, reason)
         ledgers = tuple(Ledger(self.ledger.notion.portion(amount), self.trials) for _ in pieces)
         self.ledger.charge(Charge("parts", reason, amount, regions=ledgers))
         return [
@@ -221,7 +233,7 @@ class PrivateData:
 
     @property
     def scale(self) -> Floats:
-        """Number of records, public or bought, ``(trials,)``; only for algorithms that declare it."""
+        """Number of records, public or estimated, ``(trials,)``; only for algorithms that declare it."""
         if "scale" not in self._declared or self._scale is None:
             raise UndeclaredSideInformation(
                 "the algorithm asked for the scale without declaring it; "
@@ -270,7 +282,7 @@ class PrivateData:
         Each has all that is left of the budget: trials are repetitions of an experiment, not parts of one
         release.
         """
-        amount = self.ledger.remaining
+        amount = self._amount(self.ledger.remaining, why)
         ledgers = tuple(Ledger(self.ledger.notion.portion(amount)) for _ in range(self.trials))
         self.ledger.charge(Charge("trials", why, amount, regions=ledgers))
         for trial, ledger in enumerate(ledgers):
@@ -297,22 +309,30 @@ class PrivateData:
             self.__vault[statistic] = statistic.of(self.__counts)
         return self.__vault[statistic]
 
-    def _truth(self, mechanism: Mechanism, reason: str) -> Any:
-        """What a mechanism makes of the counts; an exception of its own is reported by its kind alone."""
-        failure = refusal = ""
-        truth = None
-        try:
-            truth = mechanism.truth(self._material(mechanism))
-            refusal = mechanism.refusal(truth, self.trials)
-        except Exception as error:
-            failure = type(error).__name__
-        if failure:  # raised here, where the other exception is gone: it may hold counts
-            raise AlgorithmFailed(
-                f"'{reason}' failed with {failure} when it was shown the counts; its words are withheld, since they "
-                f"may quote counts: show it made-up counts to read them"
-            )
+    def _amount(self, spend: Number, reason: str) -> Fraction:
+        """What a verb spends, exact and more than nothing."""
+        amount = exact(spend, f"the budget of '{reason}'")
+        if amount <= 0:
+            raise BudgetExceeded(f"'{reason}' spends {amount} of {self.ledger.notion.unit}; spend more than 0")
+        return amount
+
+    def _shown(self, reason: str, compute: Callable[[], Any]) -> Any:
+        """The result of a mechanism's code; whether it fails may follow from the counts, so a failure ends the run."""
+        return withheld(reason, compute, self.ledger.break_off)
+
+    def _truth(self, mechanism: Mechanism, reason: str, own: bool) -> Any:
+        """What a mechanism makes of the counts, unless it refuses that: in its own words if it is one of ours."""
+
+        def compute() -> tuple[Any, str]:
+            found = mechanism.truth(self._material(mechanism))
+            return found, mechanism.refusal(found, self.trials)
+
+        truth, refusal = self._shown(reason, compute)
         if refusal:
-            raise InvalidInput(f"'{reason}' {refusal}")
+            truth = None  # a traceback keeps what is named here
+            self.ledger.break_off(reason)
+            said = "refuses its truth in words that are withheld, since they may quote it" if own else refusal
+            raise InvalidInput(f"'{reason}' {said}")
         return truth
 
     def _insist_on_one_measurement(self, mechanism: Mechanism, reason: str) -> None:
@@ -326,40 +346,3 @@ class PrivateData:
 
     def _give(self, answers: Any) -> Any:
         return answers[0] if self._single else answers
-
-    def _cut(self, regions: Sequence[Region], reason: str) -> list[Counts]:
-        """The counts of each region (a box, or flat cell numbers); no cell may be in two of them, or twice in one."""
-        seen = np.zeros(self.domain.shape, dtype=np.int64)
-        pieces = []
-        for region in regions:
-            if _is_box(region):
-                seen[region] += 1
-                piece = self.__counts[region]  # a view of what nobody can write to
-            else:
-                cells = self._cells(region, reason)  # type: ignore[arg-type]
-                np.add.at(seen.reshape(-1), cells, 1)
-                piece = np.frombuffer(self.__counts.reshape(-1)[cells].tobytes(), dtype=np.int64)
-            if piece.size == 0:
-                raise InvalidInput(f"a region of '{reason}' is empty; every region needs at least one cell")
-            pieces.append(piece)
-        if (seen > 1).any():
-            raise InvalidInput(f"the regions of '{reason}' overlap; only disjoint regions can share a budget")
-        return pieces
-
-    def _cells(self, region: ArrayLike, reason: str) -> NDArray[np.int64]:
-        """Flat cell numbers, as given."""
-        cells = np.asarray(region)
-        if cells.dtype.kind not in "iu" or cells.ndim != 1:
-            raise InvalidInput(f"a region of '{reason}' is not a box or a list of cell numbers; give slices or numbers")
-        if cells.size and not (-self.domain.size <= cells.min() and cells.max() < self.domain.size):
-            raise InvalidInput(
-                f"a region of '{reason}' has a cell outside the domain; give 0 ... {self.domain.size - 1}"
-            )
-        return cells.astype(np.int64)
-
-
-def _is_box(region: object) -> bool:
-    """Whether a region is given by slices, as a box of the domain."""
-    return isinstance(region, slice) or (
-        isinstance(region, tuple) and bool(region) and all(isinstance(side, slice) for side in region)
-    )

@@ -1,6 +1,6 @@
 """Exact samplers: noise and selections whose laws are the published ones, with no rounding anywhere.
 
-Noise in double precision is drawn from a set of numbers that depends on the truth, which tells on the counts. Here
+Noise in double precision is drawn from a set of numbers that depends on the truth, which reveals counts. Here
 every draw is a whole number, and every decision compares random bits from the operating system with the true binary
 digits of its chance (:mod:`dpbench.privacy.expansion`), as many as it takes. There are three steps to it.
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpbench.errors import BudgetExceeded, BudgetNotSpent, Unsupported
+from dpbench.errors import AlgorithmFailed, BudgetExceeded, BudgetNotSpent, Unsupported
+from dpbench.privacy.budget import exact
 from dpbench.privacy.notions import ZCDP, Notion, PureDP, short
 
 FOR_NOTHING = ("public", "reveal")
 """Kinds of lines that cost nothing and after which a run is not private for adding or removing a record."""
+
+RESERVED = (*FOR_NOTHING, "forfeit", "parts", "trials")
+"""Kinds of lines that no mechanism may be named like."""
 
 BY_ITS_OWN = "private by a mechanism of its own: log-density given, replayed"
 """What is said of an algorithm that asks with a mechanism that is not of this package."""
@@ -39,13 +43,16 @@ class Charge:
 class Ledger:
     """What a run may spend, and what it has spent. Charges are added by the handle and never taken away."""
 
-    __slots__ = ("__charges", "__forfeited", "__notion", "__spent", "__trials")
+    __slots__ = ("__broken", "__charges", "__forfeited", "__notion", "__spent", "__trials")
 
     def __init__(self, notion: Notion | Fraction, trials: int = 1) -> None:
+        if hasattr(self, "_Ledger__notion"):
+            raise BudgetExceeded("a ledger begins once; what was charged to it stays")
         self.__notion = notion if isinstance(notion, PureDP | ZCDP) else PureDP(notion)
         self.__trials = trials
         self.__charges: list[Charge] = []
         self.__spent = self.__forfeited = Fraction(0)
+        self.__broken = ""
 
     def __repr__(self) -> str:
         return f"Ledger({self.__notion}, {len(self.__charges)} charges)"
@@ -111,6 +118,8 @@ class Ledger:
 
     def charge(self, charge: Charge) -> None:
         """Record a charge, or refuse it with the whole arithmetic."""
+        self._insist_on_no_failure()
+        charge = replace(charge, amount=exact(charge.amount, f"the budget of '{charge.why}'"))
         if charge.amount < 0 or (charge.amount == 0 and charge.kind not in FOR_NOTHING):
             raise BudgetExceeded(f"'{charge.why}' spends {charge.amount} of {self.notion.unit}; spend more than 0")
         if charge.amount > self.remaining:
@@ -124,8 +133,20 @@ class Ledger:
             self.__spent += charge.amount
         self.__charges.append(charge)
 
+    def break_off(self, why: str) -> None:
+        """Answer nothing more: a question failed, and whether it does may follow from the counts."""
+        self.__broken = self.__broken or why
+
+    def _insist_on_no_failure(self) -> None:
+        if self.__broken:
+            raise AlgorithmFailed(
+                f"'{self.__broken}' failed, which may follow from the counts, so this run can answer nothing more; "
+                f"ask questions that succeed on any counts"
+            )
+
     def close(self) -> None:
         """Insist that spent plus forfeited is the budget exactly, here and in every region."""
+        self._insist_on_no_failure()
         for charge in self.__charges:
             for region in charge.regions:
                 region.close()

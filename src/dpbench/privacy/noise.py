@@ -11,6 +11,7 @@ release.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 from math import prod
 from typing import Protocol
 
@@ -130,8 +131,13 @@ class RandomNoise:
         return alone
 
     def coins(self) -> tuple[np.random.SeedSequence, ...]:
-        """A child of every trial's seed that no noise is drawn from."""
-        return tuple(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, COINS)) for seed in self._seeds)
+        """From a child of every trial's seed that no noise is drawn from, by a hash.
+
+        A generator shows the seed that it was made from: whoever has that of the coins must not find that of the noise.
+        """
+        children = [np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, COINS)) for seed in self._seeds]
+        digests = [sha256(child.generate_state(8, np.uint64).tobytes()).digest() for child in children]
+        return tuple(np.random.SeedSequence(int.from_bytes(digest, "little")) for digest in digests)
 
 
 def _around(truth: Floats, scale: float, draws: Floats) -> Floats:

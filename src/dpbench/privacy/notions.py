@@ -67,8 +67,9 @@ class PureDP:
         """What a mechanism of that loss costs."""
         return self.loss(mechanism, loss)
 
-    def as_epsilon(self, amount: Fraction) -> float:
-        """Itself."""
+    def as_epsilon(self, amount: Fraction, parts: int = 1) -> float:
+        """Itself, into however many parts it is divided."""
+        del parts
         return float(amount)
 
     def noise_variance(self, strategy: Strategy) -> float:
@@ -139,9 +140,9 @@ class ZCDP:
         """What a mechanism of that loss costs; of what has no pure loss, its rho."""
         return loss if not mechanism.pure else mechanism.rho_of_loss * loss**2
 
-    def as_epsilon(self, amount: Fraction) -> float:
-        """Laplace noise of 2 / epsilon^2 has the variance of Gaussian noise, 1 / (2 rho)."""
-        return 2.0 * sqrt(amount)
+    def as_epsilon(self, amount: Fraction, parts: int = 1) -> float:
+        """Laplace noise of 2 (parts / epsilon)^2 has the variance of Gaussian noise, parts / (2 rho)."""
+        return 2.0 * sqrt(amount * parts)
 
     def noise_variance(self, strategy: Strategy) -> float:
         """Variance of the noise on each answer of a strategy that the whole budget is spent on."""

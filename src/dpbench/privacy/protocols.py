@@ -1,7 +1,8 @@
 """What can be asked of private counts: strategies, scores, costs, queries, trees, and statistics that they rest on.
 
 These are public mathematics that is shown counts by the handle, and by nobody else. Each knows how far one record can
-move what it computes.
+move what it computes. One that says ``lattice = 1`` (or 1/2, ...) promises that its answers or scores are whole
+multiples of that, computed without rounding, whatever the counts: only then can it be drawn exactly.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ class NestedCounts(Protocol):
         """``(nodes + 1,)``, breadth first: v has the children ``first_child[v] ... first_child[v + 1] - 1``."""
         ...
 
-    def counts(self, counts: Any, /) -> Floats:
+    def counts(self, counts: Any, /) -> NDArray[Any]:
         """``(nodes,)``; no child has more than its parent."""
         ...
 
@@ -148,6 +149,7 @@ class Total:
     """The strategy that asks for the number of records."""
 
     sensitivity = 1
+    lattice = 1
     shape: tuple[int, ...] = ()
 
     def answer(self, counts: Counts) -> NDArray[Any]:

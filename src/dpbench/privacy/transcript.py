@@ -1,4 +1,4 @@
-"""Transcripts: what an algorithm was told, recorded on one data vector and replayed on a neighbour.
+"""Transcripts: the outcomes that an algorithm saw, recorded on one data vector and replayed on a neighbour.
 
 Record every noisy answer and every selection of a run on x, then run again on a neighbour x' with the
 same answers forced. If the algorithm met the counts only through the handle, it makes the same calls and
@@ -12,7 +12,8 @@ A transcript holds true answers, so it is itself private: it exists only inside 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -108,6 +109,11 @@ class Direct:
         return self
 
 
+def _kept(truth: Any) -> Any:
+    """A truth of our own: whoever computed it may change it later, and would change what an answer seems to cost."""
+    return truth.copy() if isinstance(truth, np.ndarray) else deepcopy(truth)
+
+
 @dataclass(repr=False)
 class Recording:
     """Draw, and keep every question with its outcome."""
@@ -118,6 +124,7 @@ class Recording:
 
     def answer(self, question: Question, draw: Draw) -> NDArray[Any]:
         """Draw and record."""
+        question = replace(question, truth=_kept(question.truth))
         outcome = draw()
         self.exchanges.append((question, outcome.copy()))
         return outcome
@@ -184,7 +191,7 @@ class Replay:
                 f"on a neighbour the algorithm asked {question} where it had asked {asked}: the question depends on "
                 f"counts read outside the handle"
             )
-        self.losses.append(CallLoss(asked, question.truth, outcome))
+        self.losses.append(CallLoss(asked, _kept(question.truth), outcome))
         return outcome.copy()
 
     def coins(self, seeds: Callable[[], Seeds]) -> Seeds:

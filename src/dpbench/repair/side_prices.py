@@ -1,4 +1,4 @@
-"""What it costs to buy the scale instead of being told it, and which share of epsilon to buy it with."""
+"""What it costs to estimate the scale instead of being given it, and which share of epsilon serves best."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class SidePrice:
     share: float
     public_error: float
     """Mean over datasets, with the scale for free."""
-    bought_error: float
+    estimated_error: float
     ratio: float
-    """Geometric mean over datasets of bought over free."""
+    """Geometric mean over datasets of estimated over public."""
     uncertainty: float
     """Standard error of the logarithm of the ratio, from the spread of trials."""
 
@@ -48,16 +48,16 @@ def side_prices(results: Results) -> list[SidePrice]:
         place = (algorithm, domain, scale)
         names = [key[4] for key in errors if key[:4] == (*place, label) and (*place, PUBLIC, key[4]) in errors]
         free = [_summary(errors[*place, PUBLIC, name]) for name in names]
-        bought = [_summary(errors[*place, label, name]) for name in names]
+        estimated = [_summary(errors[*place, label, name]) for name in names]
         if names:
-            logs = [math.log(b[0] / f[0]) for f, b in zip(free, bought, strict=True)]
-            variance = sum(f[1] + b[1] for f, b in zip(free, bought, strict=True)) / len(names) ** 2
+            logs = [math.log(b[0] / f[0]) for f, b in zip(free, estimated, strict=True)]
+            variance = sum(f[1] + b[1] for f, b in zip(free, estimated, strict=True)) / len(names) ** 2
             prices.append(
                 SidePrice(
                     *place,
                     share=float(label),
                     public_error=float(np.mean([f[0] for f in free])),
-                    bought_error=float(np.mean([b[0] for b in bought])),
+                    estimated_error=float(np.mean([b[0] for b in estimated])),
                     ratio=math.exp(float(np.mean(logs))),
                     uncertainty=math.sqrt(variance),
                 )

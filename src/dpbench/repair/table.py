@@ -62,7 +62,7 @@ class ParameterTable:
         return dict(row.parameters)
 
     def to_json(self) -> str:
-        """The table as a person reads it: one line a row."""
+        """The table as a person reads it: one line per row."""
         rows = [
             json.dumps(
                 {

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.results.markup import html_table
+from dpbench.store.setting_key import BUDGET
 
 if TYPE_CHECKING:
     from dpbench.results.grid import Grid
@@ -34,9 +35,10 @@ class Records(list[Row]):
 
 def facts(results: Results) -> str:
     """What results are, in one line."""
-    columns = ("dataset", "domain", "scale", "epsilon")
-    numbers = {name: len(set(results.columns[name].tolist())) for name in columns}
-    numbers = {"algorithm": len(set(results.labels.tolist()))} | numbers
+    numbers = {"algorithm": len(set(results.labels.tolist()))}
+    numbers |= {name: len(set(results.columns[name].tolist())) for name in ("dataset", "domain", "scale")}
+    budgets = set(zip(*(results.columns[name].tolist() for name in BUDGET), strict=True))
+    numbers["budget" if any(delta or rho for _, delta, rho in budgets) else "epsilon"] = len(budgets)
     return f"{len(results):,} settings: " + ", ".join(f"{n} {name}{'s' * (n != 1)}" for name, n in numbers.items())
 
 

@@ -22,7 +22,7 @@ class Grid:
     """``(places, labels)``: number of the setting, -1 where there is none."""
 
     def spread(self, values: NDArray[Any]) -> NDArray[np.float64]:
-        """One number a setting as ``(places, labels)``; NaN where there is no setting."""
+        """One number per setting as ``(places, labels)``; NaN where there is no setting."""
         if not len(values):
             return np.full(self.index.shape, np.nan)
         spread = np.asarray(values, dtype=np.float64)[self.index]

@@ -18,14 +18,24 @@ def by_scale(cells: Mapping[tuple[str, int], str]) -> tuple[list[int], list[list
     return scales, [[name, *(cells.get((name, scale), "-") for scale in scales)] for name in names]
 
 
-def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+class Bold(str):
+    """A cell that stands out."""
+
+    __slots__ = ()
+
+
+def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
     """A table; every text stays text."""
 
-    def line(tag: str, cells: Sequence[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+    def cell(text: str) -> str:
+        return f"<b>{html.escape(text)}</b>" if isinstance(text, Bold) else html.escape(text)
 
+    def line(tag: str, cells: Sequence[str]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{cell(each)}</{tag}>" for each in cells) + "</tr>"
+
+    title = f"<caption>{html.escape(caption)}</caption>" if caption else ""
     body = "".join(line("td", row) for row in rows)
-    return f"<table><thead>{line('th', columns)}</thead><tbody>{body}</tbody></table>"
+    return f"<table>{title}<thead>{line('th', columns)}</thead><tbody>{body}</tbody></table>"
 
 
 def markdown_rows(head: Sequence[str], body: Iterable[Sequence[str]], *, right: bool = False) -> list[str]:

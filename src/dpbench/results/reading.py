@@ -16,6 +16,7 @@ from dpbench.errors import DPBenchError
 from dpbench.measuring import measure_all
 from dpbench.store.schema import ERRORS, LOSS_COLUMNS
 from dpbench.store.setting_key import BUDGET, IDENTITY
+from dpbench.task.parts import WorkloadPart
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -174,13 +175,10 @@ def _queries(stored: NDArray[Any], setting: NDArray[np.int64], columns: Columns)
 
 @lru_cache(maxsize=1024)
 def _queries_of(label: str, domain: str) -> int:
-    """Queries of a workload by its label, such as ``RandomRange(queries=2000)``; 0 where that does not tell."""
-    name, _, settings = label.removesuffix(")").partition("(")
-    pairs = [word.split("=") for word in settings.split(", ") if word]
-    if name not in workloads.names() or not all(len(pair) == 2 and pair[1].isdecimal() for pair in pairs):
-        return 0
+    """Queries of a workload by its label, such as ``RandomRange(queries=2000)``; 0 where that does not say."""
     try:
-        return workloads.build(name, domain, **{key: int(value) for key, value in pairs}).queries or 0
+        part = WorkloadPart.from_label(label)
+        return part.build(domain).queries or 0 if part.name in workloads.names() else 0
     except DPBenchError:
         return 0
 
@@ -200,7 +198,7 @@ def provenance(runs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     facts: dict[str, list[Any]] = {}
     for run, record in sorted(runs.items()):
         tasks = record.get("tasks", [])
-        told = {
+        recorded = {
             "runs": run,
             "plans": record.get("plan"),
             "dates": record.get("started"),
@@ -211,7 +209,7 @@ def provenance(runs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
             "seeds": [task.get("generator", {}).get("seed") for task in tasks],
             "repair": [task.get("repair") for task in tasks],
         }
-        for name, value in told.items():
+        for name, value in recorded.items():
             kept = facts.setdefault(name, [])
             for each in value if isinstance(value, list) else [value]:
                 if each is not None and each not in kept:

@@ -142,6 +142,11 @@ class Results:
 
         ``results.where(dimensions=2, domain="128x128", scale=[10**4, 10**6], algorithm="DAWA")``. A tuple given for
         the domain is one domain, a list of domains is several.
+
+        >>> from dpbench.paper import Study
+        >>> study = Study.shipped().private.results
+        >>> study.where(algorithm=["Hb", "Identity"], domain="4096", scale=1000)
+        <Results: 36 settings: 2 algorithms, 18 datasets, 1 domain, 1 scale, 1 epsilon>
         """
         kept = np.ones(len(self), dtype=bool)
         for name, given in wanted.items():
@@ -154,7 +159,14 @@ class Results:
         return self.take(kept)
 
     def read_by(self, standards: Standards) -> Results:
-        """The same results by other standards; another loss puts its errors in place of the present ones."""
+        """The same results by other standards; another loss puts its errors in place of the present ones.
+
+        >>> from dataclasses import replace
+        >>> from dpbench.paper import Study
+        >>> study = Study.shipped().private.results.where(algorithm="Hb", dataset="ADULT", domain="4096")
+        >>> study.read_by(replace(study.standards, percentile=50)).standards.percentile_words
+        '50th percentile'
+        """
         label = label_of(standards.loss)
         kept = {self.standards.loss: self.errors, **self.losses}
         if label not in kept:

@@ -50,13 +50,13 @@ def write_summary(
     for name, each in trials.items():
         flat = pa.array(each.astype(np.float32).reshape(-1))
         arrays[name] = pa.FixedSizeListArray.from_arrays(flat, size) if size else pa.nulls(len(errors))
-    told = {
+    header = {
         "dpbench_summary": FORMAT,
         "shape": json.dumps(errors.shape),
         "metadata": json.dumps(dict(metadata)),
         "standards": json.dumps(asdict(standards)),
     }
-    table = pa.table(arrays).replace_schema_metadata(told)
+    table = pa.table(arrays).replace_schema_metadata(header)
     sink = pa.BufferOutputStream()
     names = [name for name in arrays if name not in _SINGLE and name not in trials]
     split = [name for name in _SINGLE if name in arrays] + [f"{name}.list.element" for name in trials if size]
@@ -82,10 +82,10 @@ def read_summary(path: Path) -> tuple[dict[str, NDArray[Any]], Floats, dict[str,
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or "it is not a Parquet file"
         raise InvalidStore(f"cannot read the summary {path}: {reason}; give a file that Results.write made") from None
-    told = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-    if told.get("dpbench_summary") not in FORMATS:
+    header = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
+    if header.get("dpbench_summary") not in FORMATS:
         raise InvalidStore(f"{path} is not a summary of this version; make one from its store")
-    shape = tuple(json.loads(told["shape"]))
+    shape = tuple(json.loads(header["shape"]))
     columns: dict[str, NDArray[Any]] = {}
     losses: dict[str, Floats] = {}
     for name in table.column_names:
@@ -96,8 +96,8 @@ def read_summary(path: Path) -> tuple[dict[str, NDArray[Any]], Floats, dict[str,
             columns[name] = values.astype(np.float64) if name in _SINGLE else values
     for name in BUDGET:  # summaries from before budgets of zCDP have an epsilon alone
         columns.setdefault(name, np.zeros(len(table)))
-    standards = Standards(**json.loads(told.get("standards", "{}")))
-    return columns, _trials(table["errors"], shape), json.loads(told["metadata"]), losses, standards
+    standards = Standards(**json.loads(header.get("standards", "{}")))
+    return columns, _trials(table["errors"], shape), json.loads(header["metadata"]), losses, standards
 
 
 def _trials(column: pa.ChunkedArray, shape: tuple[int, ...]) -> Floats:

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.errors import AlgorithmFailed, RunStopped
+from dpbench.plugins import is_file_reference
 from dpbench.privacy import Ledger, RandomNoise
+from dpbench.run.claims import insist_on_claims
 from dpbench.run.data_vectors import draw_vector, losses, noise_seed, shape_on
 from dpbench.run.units import Unit, describe, load_algorithm
 from dpbench.store.schema import Row
@@ -55,6 +57,13 @@ class Bench:
         self._keep(
             "prepared", (unit.algorithm, unit.algorithm_source, workload), 64, lambda: algorithm.prepare(workload)
         )
+        if is_file_reference(unit.reference) and algorithm.variant == "private":
+            self._keep(
+                "claims",
+                (unit.reference, unit.algorithm, unit.algorithm_source, workload, str(unit.budget)),
+                64,
+                lambda: insist_on_claims(algorithm, workload, unit.budget),
+            )
         label = unit.noise_name or unit.algorithm.label
         seed = noise_seed(unit.vector, unit.seed, workload, unit.budget, label, unit.side_information)
         started = clock()
@@ -71,6 +80,8 @@ class Bench:
         if _content(workload) != workload.key:
             raise AlgorithmFailed(f"{algorithm.name} changed the workload that it was given; work on a copy")
         measured = losses(workload, x, shape, outcome.estimate, unit.scale, (unit.loss,))
+        stored = {unit.loss.label: unit.loss_name}
+        measured["other_losses"] = {stored[label]: errors for label, errors in measured["other_losses"].items()}
         if unit.answers:
             _write_answers(unit, workload.answer(outcome.estimate))
         return unit.row(
@@ -113,7 +124,7 @@ def _write_answers(unit: Unit, answers: NDArray[np.float64]) -> None:
         reason = error.strerror or type(error).__name__
         raise RunStopped(
             f"cannot keep answers in {path.parent}: {reason}; everything stored so far is kept: "
-            f"make room and run the same command"
+            f"free some space and run the same command"
         ) from None
 
 

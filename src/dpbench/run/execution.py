@@ -20,6 +20,7 @@ from dpbench.run.plan import Plan, Skipped
 from dpbench.run.provenance import code_state, command, machine
 from dpbench.run.units import Unit, describe
 from dpbench.store import Row, Store
+from dpbench.store.loss_versions import asked_for_losses
 from dpbench.store.mixing import Register
 from dpbench.store.versions import Form, asked_for, recorded
 
@@ -68,6 +69,8 @@ class Agenda:
     measured: Measured
     changed: tuple[Changed, ...] = ()
     """Algorithms of which the last run asked for another version."""
+    changed_losses: tuple[str, ...] = ()
+    """Losses of which the last run asked for another version, by label."""
 
     @property
     def settings(self) -> int:
@@ -105,8 +108,11 @@ def agenda(plan: Plan, store: Store | None, *, retry_failed: bool = False, shard
         missing += [replace(unit, first_trial=first, trials=stop - first) for first, stop in wanted]
         done += not wanted
         failed += bool(broken)
-    changed = _changed(units, missing, asked_for(store.runs())) if store is not None else ()
-    return Agenda(units, missing, done, failed, skipped, _measured(store), changed)
+    runs = store.runs() if store is not None else {}
+    before = asked_for_losses(runs)
+    losses = tuple(label for label, now in _loss_sources(units).items() if before.get(label, now) != now)
+    changed = _changed(units, missing, asked_for(runs))
+    return Agenda(units, missing, done, failed, skipped, _measured(store), changed, losses)
 
 
 def _changed(units: list[Unit], missing: list[Unit], before: dict[Form, str]) -> tuple[Changed, ...]:
@@ -129,7 +135,7 @@ def _changed(units: list[Unit], missing: list[Unit], before: dict[Form, str]) ->
 
 def _holding_losses(units: list[Unit], index: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The entries of a store that hold the loss which their unit asks for; a unit without it is run again."""
-    wanted = {unit.key: unit.loss.label for unit in units}
+    wanted = {unit.key: unit.loss_name for unit in units}
     return [entry for entry in index if wanted.get(entry["key"]) in entry["losses"]]
 
 
@@ -160,7 +166,7 @@ def _refuse_mixing(units: list[Unit], index: list[dict[str, Any]], store: Store 
         differs = register.differs(vars(unit.row()))
         if differs and not any(record.get("identity") == IDENTITY for record in store.runs().values()):
             raise InvalidStore(
-                f"{store.folder} was made by a version of dpbench that told states of code apart in another way; "
+                f"{store.folder} was made by a version of dpbench that identified code in another way; "
                 f"it can be read, and a run needs another --store"
             )
         if differs:
@@ -234,7 +240,7 @@ class Shards:
 def _cannot_write(store: Store, error: OSError) -> RunStopped:
     full = error.errno in {errno.ENOSPC, errno.EDQUOT}
     what = f"the disk of {store.folder} is full" if full else f"cannot write to {store.folder} ({describe(error)})"
-    return RunStopped(f"{what}; everything stored so far is kept: make room and run the same command")
+    return RunStopped(f"{what}; everything stored so far is kept: free some space and run the same command")
 
 
 def record_run(plan: Plan, store: Store) -> str:
@@ -253,6 +259,7 @@ def record_run(plan: Plan, store: Store) -> str:
         "code": code_state(),
         "identity": IDENTITY,
         "versions": recorded((unit.form, unit.algorithm_source) for unit in plan.work[0]),
+        "losses": _loss_sources(plan.work[0]),
     }
     try:
         store.record_run(run, record)
@@ -264,11 +271,18 @@ def record_run(plan: Plan, store: Store) -> str:
 def record_changes(plan: Plan, store: Store) -> None:
     """Keep how a plan is read that has nothing to run: where the latest runs ask for other standards or versions."""
     runs = store.runs()
-    standards, versions = recorded_standards(runs), asked_for(runs)
-    if any(standards.get(task.name) != task.standards for task in plan.tasks) or any(
-        versions.get(unit.form) != unit.algorithm_source for unit in plan.work[0]
+    standards, versions, losses = recorded_standards(runs), asked_for(runs), asked_for_losses(runs)
+    if (
+        any(standards.get(task.name) != task.standards for task in plan.tasks)
+        or any(versions.get(unit.form) != unit.algorithm_source for unit in plan.work[0])
+        or any(losses.get(label) != source for label, source in _loss_sources(plan.work[0]).items())
     ):
         record_run(plan, store)
+
+
+def _loss_sources(units: Iterable[Unit]) -> dict[str, str]:
+    """The versions of the losses that units ask for; those that every row holds have none."""
+    return {unit.loss.label: unit.loss_source for unit in units if unit.loss_source}
 
 
 def execute(

@@ -17,9 +17,9 @@ from dpbench.errors import DPBenchError, InvalidDomain, InvalidPlan
 from dpbench.loss import LossLike
 from dpbench.plugins import find, is_file_reference
 from dpbench.run import source_data
-from dpbench.run.code_hash.sources import algorithm_source, generator_source, own_files, workload_source
+from dpbench.run.code_hash.sources import algorithm_source, generator_source, loss_source, own_files, workload_source
 from dpbench.run.source_data import SourceData
-from dpbench.run.units import Unit, build_algorithm, describe, workload_label
+from dpbench.run.units import Unit, build_algorithm, describe
 from dpbench.store.schema import content_key
 from dpbench.store.transfer import FULL
 from dpbench.task.parts import AlgorithmPart
@@ -218,7 +218,7 @@ def _units(task: Task, data: SourceData, domain: Domain, candidate: Candidate) -
             for epsilon, delta, rho in _affordable(candidate.algorithm, generator.budgets):
                 for sample in range(generator.samples):
                     budget = (epsilon, delta, rho) if delta or rho else (epsilon,)
-                    setting = (task.name, data.name, domain, workload_label(workload), scale, *budget)
+                    setting = (task.name, data.name, domain, workload.label, scale, *budget)
                     sources = (*asked, candidate.source, data.source, generator_source())
                     made = (part.label, side_information, share, sample, generator.seed)
                     yield Unit(
@@ -242,6 +242,7 @@ def _units(task: Task, data: SourceData, domain: Domain, candidate: Candidate) -
                         algorithm_source=candidate.source,
                         generator_source=generator_source(),
                         loss=task.loss,
+                        loss_source=loss_source(type(task.loss)),
                         files=candidate.files,
                     )
 

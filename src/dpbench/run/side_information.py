@@ -1,4 +1,4 @@
-"""R_side put to the test: plans that run algorithms with the scale for free, and bought with shares of epsilon."""
+"""R_side put to the test: plans that run algorithms with a public scale, and with one estimated by some of epsilon."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ USUAL = 0.05
 
 @dataclass(frozen=True)
 class SideComparison:
-    """Algorithms with the scale for free and with the scale bought, on the same data vectors."""
+    """Algorithms with a public scale and with an estimated one, on the same data vectors."""
 
     references: tuple[str, ...]
     """Names in the catalogue, or FILE.py:Class."""
@@ -56,7 +56,7 @@ class SideComparison:
         for reference in chosen:
             kind = find(reference)
             if "scale" not in kind.side_information:
-                raise InvalidInput(f"{kind.name} needs no scale, so there is nothing to buy; leave it out")
+                raise InvalidInput(f"{kind.name} needs no scale, so there is none to estimate; leave it out")
         for share in shares:
             if not 0 < share < 1:
                 raise InvalidInput(f"the share {share:g} is not between 0 and 1; write for example --share 0.05")

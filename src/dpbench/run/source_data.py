@@ -35,7 +35,7 @@ class SourceData:
 
     def finest(self, domain: Domain) -> Domain:
         """The domain of its histogram; a synthetic shape exists on every domain."""
-        synthetic = self.name in shapes.SHAPES and not self.path
+        synthetic = not self.path and shapes.is_shape(self.name)
         return domain if synthetic else Domain(self.histogram(domain).shape)
 
     def histogram(self, domain: Domain) -> NDArray[np.int64] | NDArray[np.float64]:
@@ -45,7 +45,7 @@ class SourceData:
             if _digest(counts) != self.source:
                 raise CorruptData(f"{self.path} has changed since the run began; run the same command again")
             return counts
-        if self.name in shapes.SHAPES:
+        if shapes.is_shape(self.name):
             return shapes.get(self.name, domain)
         return datasets.load(self.name)
 
@@ -57,7 +57,7 @@ def find(name: str) -> SourceData:
         if not Path(name).stem.isprintable():
             raise InvalidInput(f"the name of the histogram {name!r} cannot be written; rename the file")
         return SourceData(Path(name).stem, counts.ndim, _digest(counts), str(Path(name).resolve()))
-    if name in shapes.SHAPES:
+    if shapes.is_shape(name):
         return SourceData(name, shapes.find(name).ndim, _shape_source(name))
     try:
         known = datasets.get(name)
@@ -102,7 +102,7 @@ def _read_npy(path: str) -> NDArray[Any]:
 
 
 def _read_csv(path: str) -> NDArray[np.float64]:
-    """One row of numbers a line; a single column or row is a line of cells."""
+    """One row of numbers per line; a single column or row is a line of cells."""
     rows: list[list[float]] = []
     text = Path(path).read_text(encoding="utf-8-sig")
     for number, line in enumerate(text.splitlines(), 1):

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dpbench.algorithm import Algorithm
-from dpbench.errors import AlgorithmFailed, InvalidTask
+from dpbench.errors import AlgorithmFailed
 from dpbench.loss import L2, Loss
 from dpbench.plugins import find
 from dpbench.run.code_hash.reach import content_hash
 from dpbench.run.source_data import SourceData
+from dpbench.store.loss_versions import stored_label
 from dpbench.store.schema import LOSS_COLUMNS, Row
 from dpbench.store.setting_key import budget_of
 from dpbench.store.versions import Form
@@ -50,6 +49,8 @@ class Unit:
     generator_source: str
     loss: Loss = field(default_factory=L2)
     """What is measured beside the losses that every row holds."""
+    loss_source: str = ""
+    """Hash of the code of the loss; empty for those that every row holds."""
     run: str = ""
     noise_name: str = ""
     """Whose noise is drawn; empty: the algorithm's own, so that any two trials of a study are independent."""
@@ -60,13 +61,12 @@ class Unit:
 
     def row(self, **outcome: Any) -> Row:
         """The row of this unit with what came out; a failure says which loss was asked for."""
-        label = self.loss.label
-        asked: dict[str, list[float]] = {} if label in LOSS_COLUMNS else {label: []}
+        asked: dict[str, list[float]] = {} if self.loss_name in LOSS_COLUMNS else {self.loss_name: []}
         return Row(
             task=self.task,
             dataset=self.data.name,
             domain=self.domain,
-            workload=workload_label(self.workload),
+            workload=self.workload.label,
             scale=self.scale,
             epsilon=self.epsilon,
             delta=self.delta,
@@ -87,6 +87,11 @@ class Unit:
         )
 
     @property
+    def loss_name(self) -> str:
+        """The name under which a store holds the loss."""
+        return stored_label(self.loss.label, self.loss_source)
+
+    @property
     def form(self) -> Form:
         """What names the form of the algorithm that is run."""
         return self.algorithm.name, self.algorithm.variant, json.dumps(dict(self.algorithm.parameters), sort_keys=True)
@@ -100,29 +105,6 @@ class Unit:
     def vector(self) -> tuple[str, str, int, int]:
         """What names the data vector within a study."""
         return self.data.name, self.domain, self.scale, self.sample
-
-
-def workload_label(part: WorkloadPart) -> str:
-    """A workload's name with its parameters; a file by its name, wherever it lies."""
-    shown = {key: Path(str(value)).name if key == "file" else value for key, value in part.parameters}
-    settings = ", ".join(f"{key}={value}" for key, value in shown.items())
-    return f"{part.name}({settings})" if settings else part.name
-
-
-def read_label(label: str) -> WorkloadPart:
-    """What :func:`workload_label` wrote, such as ``RandomRange(queries=500, seed=3)``; of a file the name alone."""
-    found = re.fullmatch(r"([^()]+)(?:\((.+)\))?", label)
-    pairs = [each.partition("=") for each in (found[2] or "").split(", ") if each] if found else []
-    if found is None or not all(equals for _, equals, _ in pairs):
-        raise InvalidTask(f"the workload {label!r} cannot be read; write a name, or Name(parameter=value, ...)")
-    return WorkloadPart.of({"name": found[1]} | {name: _number_or_text(value) for name, _, value in pairs})
-
-
-def _number_or_text(text: str) -> int | float | str:
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
-    return text
 
 
 def build_algorithm(reference: str, part: AlgorithmPart) -> Algorithm:

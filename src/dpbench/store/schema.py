@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 ERRORS = ("l2", "l1", "linf", "population_l2")
-"""The columns that hold one error a trial."""
+"""The columns that hold one error per trial."""
 
 LOSS_COLUMNS = {"L2": "l2", "L1": "l1", "Linf": "linf"}
 """The losses that every row holds, by label; any other is in ``other_losses`` where a task asked for it."""
@@ -69,7 +69,7 @@ class Row(SettingKey):
     population_l2: list[float] = field(default_factory=list)
     """L2 error against the expected counts of the shape."""
     other_losses: dict[str, list[float]] = field(default_factory=dict)
-    """Errors of each trial by the other losses that a task asked for, by label."""
+    """Errors of each trial by the other losses that a task asked for, by label; in a file by label and version."""
     queries: int = 0
     """Number of queries of the workload; 0 where there are no errors, and in rows from before it was stored."""
     squared_bias: float = 0.0

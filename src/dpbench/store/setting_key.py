@@ -90,6 +90,12 @@ def budget_of(group: object) -> dict[str, Any]:
     return {name: value for name in BUDGET if (value := getattr(group, name))}
 
 
+def budget_order(budget: tuple[float, float, float]) -> tuple[float, ...]:
+    """Where a budget stands in a list: pure ones first, then those with a delta, then those of zCDP."""
+    epsilon, delta, rho = budget
+    return bool(rho) + bool(rho or delta), epsilon, delta, rho
+
+
 def budget_words(epsilon: float, delta: float = 0.0, rho: float = 0.0) -> str:
     """A budget as captions name it; budgets of different notions never look alike."""
     if rho:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpbench.errors import InvalidStore
+from dpbench.store.loss_versions import choose_losses
 from dpbench.store.schema import (
     INDEX_COLUMNS,
     LOSS_COLUMNS,
@@ -142,12 +143,14 @@ class Store:
     ) -> pa.Table:
         """All shards as one Arrow table; with damaged ones it is an error that says what to do.
 
-        Of each form of an algorithm it has the version that was asked for last, or those of ``versions``, or all.
+        Of each form of an algorithm it has the version that was asked for last, or those of ``versions``, or all; of
+        each loss the one that was asked for last, or all.
         """
         if every_version:
             return self._whole_table(columns)
         named = columns if columns is None else list(dict.fromkeys([*columns, *NEEDED]))
-        table = choose(self._whole_table(named), self.runs(), versions)
+        runs = self.runs()
+        table = choose_losses(choose(self._whole_table(named), runs, versions), runs)
         return table if columns is None else table.select(columns)
 
     def _whole_table(self, columns: list[str] | None) -> pa.Table:

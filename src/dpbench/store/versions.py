@@ -39,7 +39,7 @@ class Version:
     settings: int
     trials: int
     last_run: str
-    """When the last run that made some of it was started; empty where no record tells."""
+    """When the last run that made some of it was started; empty where no record says."""
     current: bool
     """Whether readings show it."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 from dpbench import loss, workloads
@@ -51,6 +52,24 @@ class WorkloadPart:
                     f"the parameter {key} of workload {parts['name']} is {shown(value)}; give a number or a text"
                 )
         return cls(parts["name"], tuple(sorted(rest.items())))
+
+    @classmethod
+    def from_label(cls, label: str) -> WorkloadPart:
+        """Read what results call a workload, ``"RandomRange(queries=500)"``; the folder of a file is lost."""
+        name, bracket, settings = label.partition("(")
+        pairs = [word.partition("=") for word in settings.removesuffix(")").split(", ")] if bracket else []
+        if not name or label.endswith(")") != bool(bracket) or not all(key and equals for key, equals, _ in pairs):
+            raise InvalidTask(
+                f"the workload {shown(label)} cannot be read; write a name, or RandomRange(queries=500, seed=3)"
+            )
+        return cls.of({"name": name} | {key: number_or_text(value) for key, _, value in pairs})
+
+    @property
+    def label(self) -> str:
+        """The name with the parameters; a file by its name, wherever it lies."""
+        pairs = {key: Path(str(value)).name if key == "file" else value for key, value in self.parameters}
+        settings = ", ".join(f"{key}={value}" for key, value in pairs.items())
+        return f"{self.name}({settings})" if settings else self.name
 
     def build(self, domain: DomainLike) -> workloads.Workload:
         """Make the workload on a domain."""
@@ -163,10 +182,10 @@ class Repair:
     """R: how algorithms that assume knowledge or tuning are made comparable and private."""
 
     side_information: str = "estimated"
-    """R_side: "estimated" buys the scale with part of epsilon, "public" gives it away as the paper did."""
+    """R_side: "estimated" spends part of epsilon on the scale, "public" takes it for free, as the paper did."""
 
     rho_total: float = 0.05
-    """R_side: the share of epsilon that buys an estimate of the scale."""
+    """R_side: the share of epsilon that is spent on an estimate of the scale."""
 
     def __post_init__(self) -> None:
         _settle(self, "side_information", lambda v: choice("side_information", v, SIDE_INFORMATION))
@@ -233,6 +252,16 @@ def loss_part(given: Any) -> Loss:
         return loss.get(given)
     except DPBenchError as error:
         raise InvalidPart(str(error), "loss") from None
+
+
+def number_or_text(written: str) -> int | float | str:
+    """A parameter that was written down: a number where it is one."""
+    for kind in (int, float):
+        try:
+            return kind(written)
+        except ValueError:
+            continue
+    return written
 
 
 def text(key: str, given: object) -> str:

@@ -108,6 +108,11 @@ class Task:
 
         A setting of G, R, E_M or E_I stands in its group (``{"measuring": {"trials": 20}}``) or, since no two
         groups share a name, on its own (``{"trials": 20}``).
+
+        >>> import dpbench as dpb
+        >>> task = dpb.Task.from_dict({"base": "RANGE_2D", "domains": ["32x32"], "trials": 20})
+        >>> task.measuring.trials
+        20
         """
         if not isinstance(parts, Mapping):
             raise InvalidTask(f"a task cannot be made from {shown(parts)}; give a mapping of parts")
@@ -126,11 +131,22 @@ class Task:
         return read_task(path, cls.from_dict)
 
     def replace(self, **parts: Any) -> Task:
-        """Return the same task with some parts replaced: ``RANGE_1D.replace(scales=[1000], loss="L1")``."""
+        """Return the same task with some parts replaced: ``RANGE_1D.replace(scales=[1000], loss="L1")``.
+
+        >>> import dpbench as dpb
+        >>> task = dpb.RANGE_1D.replace(scales=[1000], loss="L1")
+        >>> task.generator.scales, task.loss.label
+        ((1000,), 'L1')
+        """
         return _assemble(parts, self)
 
     def build_workloads(self, domain: DomainLike) -> tuple[Workload, ...]:
-        """Make every workload of the task on one domain."""
+        """Make every workload of the task on one domain.
+
+        >>> import dpbench as dpb
+        >>> [each.queries for each in dpb.RANGE_1D.build_workloads(256)]
+        [256]
+        """
         grid = Domain.of(domain)
         if grid.ndim != self.dimensions:
             raise InvalidTask(

@@ -24,6 +24,12 @@ class AllRange(Workload):
     """Every range: all side * (side + 1) / 2 intervals along each axis, and all their boxes.
 
     Where they are listed, the order is lexicographic in (lower0, upper0, lower1, upper1, ...).
+
+    >>> import dpbench as dpb
+    >>> dpb.workloads.AllRange(4).queries
+    10
+    >>> dpb.workloads.AllRange(3).answer([1, 2, 4])
+    array([1, 3, 7, 2, 6, 4])
     """
 
     name: ClassVar[str] = "AllRange"

@@ -21,7 +21,12 @@ CATALOGUE: dict[str, type[Workload]] = {
 
 
 def names() -> tuple[str, ...]:
-    """Name the workloads that ``build`` can make from a domain alone."""
+    """Name the workloads that ``build`` can make from a domain alone.
+
+    >>> import dpbench as dpb
+    >>> dpb.workloads.names()
+    ('Prefix', 'RandomRange', 'RandomSmall', 'Identity', 'AllRange')
+    """
     return tuple(CATALOGUE)
 
 
@@ -29,6 +34,10 @@ def build(name: str, domain: DomainLike, **parameters: Any) -> Workload:
     """Make the workload ``name`` on a domain, for example ``build("RandomRange", "64x64", queries=500)``.
 
     Ranges of one's own are built with ``build("Ranges", domain, file="ranges.csv")``.
+
+    >>> import dpbench as dpb
+    >>> dpb.workloads.build("RandomRange", "64x64", queries=500).queries
+    500
     """
     domain = Domain.of(domain)
     accepted: tuple[str, ...]

@@ -15,7 +15,12 @@ from dpbench.workloads.workload import Workload
 
 
 class Prefix(Workload):
-    """Every prefix [0, i + 1) of a 1-D domain, the paper's 1-D workload: any range is a difference of two."""
+    """Every prefix [0, i + 1) of a 1-D domain, the paper's 1-D workload: any range is a difference of two.
+
+    >>> import dpbench as dpb
+    >>> dpb.workloads.Prefix(4).answer([1, 2, 3, 4])
+    array([ 1,  3,  6, 10])
+    """
 
     name: ClassVar[str] = "Prefix"
 
@@ -50,7 +55,12 @@ class Prefix(Workload):
 
 
 class Identity(Workload):
-    """Every single cell, in row-major order."""
+    """Every single cell, in row-major order.
+
+    >>> import dpbench as dpb
+    >>> dpb.workloads.Identity("2x2").answer([[1, 2], [3, 4]])
+    array([1, 2, 3, 4])
+    """
 
     name: ClassVar[str] = "Identity"
 

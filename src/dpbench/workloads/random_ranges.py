@@ -21,6 +21,11 @@ class RandomRange(Workload):
 
     The same seed gives the same ranges. ``queries=None`` stands for the distribution itself: there is no
     list, and ``mean_squared`` is the exact expectation.
+
+    >>> import dpbench as dpb
+    >>> workload = dpb.workloads.RandomRange("64x64", queries=500, seed=0)
+    >>> workload.queries, workload.name
+    (500, 'RandomRange')
     """
 
     name: ClassVar[str] = "RandomRange"

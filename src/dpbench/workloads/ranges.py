@@ -21,6 +21,10 @@ class Ranges(Workload):
 
     ``lower`` and ``upper`` are `(q, ndim)` whole numbers (`(q,)` will do in 1-D), box i is
     [lower_i, upper_i) along every axis; ``weights`` `(q,)` are real and 1 unless given.
+
+    >>> import dpbench as dpb
+    >>> dpb.workloads.Ranges(8, [0, 2], [3, 8]).answer([1, 2, 3, 4, 5, 6, 7, 8])
+    array([ 6, 33])
     """
 
     name: ClassVar[str] = "Ranges"

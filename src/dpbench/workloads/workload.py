@@ -81,6 +81,12 @@ class Workload(ABC):
         """Answer every query: `(trials, *domain)` to `(trials, q)`, or `(*domain)` to `(q,)`.
 
         Integers give exact int64 answers unless a weight differs from 1; all else is float64.
+
+        >>> import dpbench as dpb
+        >>> import numpy as np
+        >>> dpb.workloads.Prefix(3).answer(np.array([[1, 2, 3], [0, 0, 1]]))
+        array([[1, 3, 6],
+               [0, 0, 1]])
         """
         values, single = self._batch(estimate)
         blocks = [self._answer(values[rows]) for rows in trial_blocks(len(values), self.domain.size)]
@@ -132,7 +138,7 @@ class Workload(ABC):
         return f"{type(self).__name__}({self.domain})"
 
     def _contents(self) -> tuple[bytes, ...]:
-        """Whatever tells this workload from others of its kind and domain."""
+        """Whatever distinguishes this workload from others of its kind and domain."""
         listed = self.ranges()
         return (listed.lower.tobytes(), listed.upper.tobytes(), listed.weights.tobytes())
 

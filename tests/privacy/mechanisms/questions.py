@@ -31,6 +31,7 @@ class CellCounts:
 
     monotone: bool = True
     sensitivity: int = 1
+    lattice: ClassVar = 1
     starts: ClassVar = np.array([0, 2, 5])
 
     def score(self, counts):
@@ -43,6 +44,7 @@ class Distances:
 
     sensitivity: int = 1
     monotone: bool = False
+    lattice: ClassVar = 1
 
     def score(self, counts):
         return -np.abs(counts - 3.0)

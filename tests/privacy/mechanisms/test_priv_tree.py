@@ -131,7 +131,7 @@ def test_impossible_outcomes_have_no_probability():
     ("first_child", "counts", "cause"),
     [
         ([1, 3, 3, 3], [5, 9, 0], "more records than the region around it"),
-        ([1, 3, 3, 3], [5, 2], "wanted \\(3,\\)"),
+        ([1, 3, 3, 3], [5, 2], "another shape than \\(3,\\)"),
         ([1, 4, 4, 4, 4], [5, 2, 1, 1], "more children than its fan-out"),
         ([0, 3, 3, 3], [5, 2, 1], "no tree"),
         ([1, 3, 3, 3], [5, np.nan, 1], "NaN"),

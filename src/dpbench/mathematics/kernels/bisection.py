@@ -51,6 +51,7 @@ def _sweep(counts, ranks, values, start, stop, shelf, cut):  # type: ignore[no-u
         under = 0
         for step in range(1, length):
             i = stop - step if backwards else start + step - 1
+            # one more count joins
             value = counts[i]
             rank = ranks[i]
             block = distinct + (rank >> 6)
@@ -62,6 +63,7 @@ def _sweep(counts, ranks, values, start, stop, shelf, cut):  # type: ignore[no-u
             if rank < marker:
                 below += 1
                 under += value
+            # the mean as q + r / step
             inverse = 1.0 / step
             q = int(total * inverse)  # a division of integers takes several times as long; this may be one off
             r = total - q * step
@@ -71,6 +73,7 @@ def _sweep(counts, ranks, values, start, stop, shelf, cut):  # type: ignore[no-u
             elif r >= step:
                 q += 1
                 r -= step
+            # the marker follows q, right or left
             while marker < distinct and values[marker] <= q:
                 if marker & 63 == 0 and marker + 63 < distinct and values[marker + 63] <= q:
                     below += shelf[distinct + (marker >> 6), 0]
@@ -89,6 +92,7 @@ def _sweep(counts, ranks, values, start, stop, shelf, cut):  # type: ignore[no-u
                     marker -= 1
                     below -= shelf[marker, 0]
                     under -= shelf[marker, 1]
+            # the deviation of what has joined
             part = 2.0 * (q * below - under + r * below * inverse)
             if backwards:
                 cut[length - step - 1] += part
@@ -103,7 +107,7 @@ _SHORT = 8  # intervals up to this length are summed up directly
 def bisections(counts, order, starts, stops):  # type: ignore[no-untyped-def]
     """For each of several disjoint intervals, its deviation uncut and then that of its halves for each cut.
 
-    ``order`` sorts all counts. Returns one value a cell of the intervals, interval by interval: first dev[a, b), then
+    ``order`` sorts all counts. Returns one value per cell of the intervals, interval by interval: first dev[a, b), then
     dev[a, m) + dev[m, b) for m = a + 1 ... b - 1.
     """
     n = counts.shape[0]
@@ -127,6 +131,7 @@ def bisections(counts, order, starts, stops):  # type: ignore[no-untyped-def]
                 d += 1
                 distinct[g] = d
             ranks[i] = d - 1
+    # short intervals directly, long ones by two sweeps
     shelf = np.empty((n + n // 64 + 1, 2), dtype=np.int64)
     result = np.empty(first[intervals])
     for g in range(intervals):
@@ -206,9 +211,11 @@ def published_bisection(counts, uniforms, rate, penalty, levels, largest):  # ty
     ranks = np.empty(n, dtype=np.int64)
     shelf = np.empty((n + n // 64 + 1, 2), dtype=np.int64)
     while clusters < n and clusters <= largest and done < decisions:
+        # take a cluster
         while next_open < made and not is_open[next_open]:
             next_open += 1
         c = next_open if next_open < made else made - 1
+        # ranks of its counts, for the sweeps
         own = np.sort(counts[begin[c] : end[c]])
         distinct = 1
         for i in range(1, own.shape[0]):
@@ -216,6 +223,7 @@ def published_bisection(counts, uniforms, rate, penalty, levels, largest):  # ty
                 own[distinct] = own[i]
                 distinct += 1
         ranks[begin[c] : end[c]] = np.searchsorted(own[:distinct], counts[begin[c] : end[c]])
+        # choose a cut, or none
         errors = np.empty(end[c] - begin[c])
         errors[0] = deviation(counts, begin[c], end[c]) - penalty
         _sweep(counts, ranks, own[:distinct], begin[c], end[c], shelf, errors[1:])
@@ -224,6 +232,7 @@ def published_bisection(counts, uniforms, rate, penalty, levels, largest):  # ty
         is_open[c] = False
         starts[done] = begin[c]
         stops[done] = end[c]
+        # not cut: go on while another is open; cut: its halves join the list
         if cut == 0:
             remaining = False
             for other_cluster in range(next_open, made):

@@ -1,4 +1,4 @@
-"""Boxes of cells in any number of dimensions: painting them, laying them along a line, cutting them where told.
+"""Boxes of cells in any number of dimensions: painting them, laying them along a line, cutting them at given places.
 
 A box is ``lower <= coordinate < upper``; boxes come as two arrays ``(boxes, axes)``.
 """

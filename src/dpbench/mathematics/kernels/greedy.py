@@ -60,6 +60,7 @@ def prefix_shares(  # type: ignore[no-untyped-def]
     """
     nodes = start.shape[0]
     buckets = lengths.shape[0]
+    # the reduced Gram matrix, from the last bucket back
     height = np.empty(buckets)
     diagonal = np.empty(buckets)
     beyond = np.empty(buckets + 1)
@@ -71,6 +72,7 @@ def prefix_shares(  # type: ignore[no-untyped-def]
         diagonal[c] = (size + 1.0) * (2.0 * size + 1.0) / (6.0 * size) + beyond[c + 1]
         beyond[c] = beyond[c + 1] + size
         squares[c] = squares[c + 1] + height[c] * height[c]
+    # nodes from the leaves up; r is what the sub-strategies make of each bucket
     r = np.ones(buckets)
     error = np.empty(nodes)
     norm = np.empty(nodes)
@@ -78,11 +80,13 @@ def prefix_shares(  # type: ignore[no-untyped-def]
     for v in range(nodes - 1, -1, -1):
         lo = start[v]
         hi = stop[v]
+        # variance k and image of the node's buckets
         k = 0.0
         moment = 0.0
         for i in range(lo, hi):
             k += r[i]
             moment += height[i] * r[i]
+        # mu = |tau|^2: queries that end inside the node, and those beyond
         inside = 0.0
         running = 0.0
         seen = 0.0
@@ -98,6 +102,7 @@ def prefix_shares(  # type: ignore[no-untyped-def]
             running += r[i]
         outside = lo * moment * moment + k * k * squares[hi] if gram else beyond[hi] * k * k
         mu = inside + outside
+        # a bucket is measured itself; an inner node weighs itself against its children
         if first_child[v] == first_child[v + 1]:
             error[v] = mu
             norm[v] = mu

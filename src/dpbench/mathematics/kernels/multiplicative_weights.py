@@ -3,7 +3,7 @@
 Every update multiplies all cells of an atom alike, so masses of atoms are all that has to be kept. The same holds
 again for a group of consecutive queries: its updates see only its facets, the sets of atoms that the same queries of
 the group cover; and once more for a block of queries within a group and its faces. So a block is run on the masses of
-its few faces, the facets follow once a block, and the atoms once a group.
+its few faces, the facets follow once per block, and the atoms once per group.
 """
 
 from __future__ import annotations
@@ -44,12 +44,14 @@ def refine(kind, inside, atoms, kinds, origin):  # type: ignore[no-untyped-def]
     ``kind`` ``(atoms,)`` is changed. ``inside`` is how many cells of an atom the box covers: all or none. ``origin`` of
     a new kind is the one that it was split from, of an old one itself, or -1 - itself where it is covered whole.
     """
+    # how many atoms of each kind the box covers
     covered = np.zeros(kinds, dtype=np.int64)
     whole = np.zeros(kinds, dtype=np.int64)
     for a in range(atoms):
         whole[kind[a]] += 1
         if inside[a] > 0:
             covered[kind[a]] += 1
+    # a new kind for the covered part of each that is covered in part
     target = np.empty(kinds, dtype=np.int64)
     after = kinds
     for k in range(kinds):
@@ -92,6 +94,7 @@ def cut(  # type: ignore[no-untyped-def]
     target = np.empty(capacity, dtype=np.int64)
     origin = np.empty(capacity, dtype=np.int64)
     for t in range(trials):
+        # cells of each atom inside the box, row by row
         first = 0
         for a in range(axes):
             corner[a] = lower[t, a]
@@ -106,6 +109,7 @@ def cut(  # type: ignore[no-untyped-def]
                 inside[label[t, c]] += 1
             row = next_row(shape, lower[t], upper[t], corner)
 
+        # the part inside becomes an atom of its own, with its share of the mass
         after = before
         for a in range(before):
             target[a] = a
@@ -131,6 +135,7 @@ def cut(  # type: ignore[no-untyped-def]
                     label[t, c] = target[label[t, c]]
                 row = next_row(shape, lower[t], upper[t], corner)
 
+        # facets and faces that the box covers in part are split too; those that it covers learn its bit
         facets[t, group] = refine(facet[t, group], inside, after, facets[t, group], origin)
         many = faces[t, block]
         faces[t, block] = refine(face[t, block], inside, after, many, origin)
@@ -201,7 +206,7 @@ def into_factors(after, before):  # type: ignore[no-untyped-def]
 def run_blocks(  # type: ignore[no-untyped-def]
     mass, face, faces, member, weights, answers, total, low, high, before, after
 ):
-    """Update masses with all queries of blocks ``low`` to ``high`` in turn; the last two are room to work in."""
+    """Update masses with all queries of blocks ``low`` to ``high`` in turn; the last two are work space."""
     add_up(mass, face[low], before[: faces[low]])
     for b in range(low, high):
         many = faces[b]
@@ -237,14 +242,17 @@ def replay(  # type: ignore[no-untyped-def]
         if not totals[t] > 0.0:
             continue
         x = mass[t, : atoms[t]]
+        # which query covers which face
         member = np.zeros((queries, faces[t, :blocks].max()))
         for q in range(queries):
             for f in range(faces[t, q // BLOCK]):
                 member[q, f] = (signature[t, q // BLOCK, f] >> (q % BLOCK)) & 1
+        # few queries: on the atoms themselves
         if groups == 1:
             for _ in range(replays):
                 run_blocks(x, face[t], faces[t], member, weights[t], answers[t], totals[t], 0, blocks, before, after)
             continue
+        # many: on the facets of a group, then carried over to the atoms and on to the next group
         nested = np.empty((blocks, facets[t, :groups].max()), dtype=np.int32)  # the face of each facet
         for b in range(blocks):
             for a in range(x.shape[0]):

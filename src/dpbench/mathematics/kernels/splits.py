@@ -19,6 +19,7 @@ def median_scores(table, strides, lower, upper, axis, candidates):  # type: igno
     for b in range(boxes):
         length = upper[b, axis] - lower[b, axis]
         sums[: length + 1] = 0
+        # running sums, from the corners of the box along the other axes
         for corner in range(1 << (axes - 1)):
             offset = lower[b, axis] * strides[axis]
             sign = np.int64(1)
@@ -33,6 +34,7 @@ def median_scores(table, strides, lower, upper, axis, candidates):  # type: igno
                     bit += 1
             for k in range(1, length + 1):
                 sums[k] += sign * (table[offset + k * strides[axis]] - table[offset])
+        # the score of every boundary
         for k in range(1, length):
             scores[place] = -abs(2 * sums[k] - sums[length]) / 2.0
             place += 1
@@ -180,6 +182,7 @@ def split_by_variance(  # type: ignore[no-untyped-def]
     boxes = 0
     while waiting:
         waiting -= 1
+        # take a box that waits
         low = low_stack[waiting].copy()
         high = high_stack[waiting].copy()
         size = np.int64(1)
@@ -187,6 +190,7 @@ def split_by_variance(  # type: ignore[no-untyped-def]
         for axis in range(axes):
             size *= high[axis] - low[axis]
             longest = max(longest, high[axis] - low[axis])
+        # stop: what its cells vary by is allowed; by the tables, or exactly where their rounding would decide
         leaf = size == 1
         if not leaf:
             allowed = (small_threshold if size <= small else threshold) * (size - 1)
@@ -201,6 +205,7 @@ def split_by_variance(  # type: ignore[no-untyped-def]
             upper[boxes] = high
             boxes += 1
             continue
+        # choose an axis: the longest, of several the one along which slices differ most
         chosen = -1
         most = -1.0
         tied = 0
@@ -219,12 +224,14 @@ def split_by_variance(  # type: ignore[no-untyped-def]
                     if differ > most:
                         most = differ
                         chosen = axis
+        # choose a cut along it
         if at_median:
             profile(guide, strides, low, high, chosen, sums)
             cut = low[chosen] + median_cut(sums, longest)
         else:
             profile(mass, strides, low, high, chosen, sums)
             cut = low[chosen] + best_cut(sums, edges[: longest + 1])
+        # both parts wait, the first one on top
         low_stack[waiting] = low
         low_stack[waiting, chosen] = cut
         high_stack[waiting] = high
@@ -258,6 +265,7 @@ def split_by_penalty(mass, edges, sides, strides, blocks, penalty):  # type: ign
         waiting -= 1
         low = low_stack[waiting].copy()
         high = high_stack[waiting].copy()
+        # choose the longest axis
         chosen = 0
         longest = np.int64(0)
         volume = 1.0
@@ -267,6 +275,7 @@ def split_by_penalty(mass, edges, sides, strides, blocks, penalty):  # type: ign
             if length >= longest:
                 longest = length
                 chosen = axis
+        # choose the best cut along it, or none where it does not pay
         steps = high[chosen] - low[chosen]
         cut = 0
         if steps > 1:
@@ -282,6 +291,7 @@ def split_by_penalty(mass, edges, sides, strides, blocks, penalty):  # type: ign
             upper[boxes] = high
             boxes += 1
             continue
+        # both parts wait, the first one on top
         cut += low[chosen]
         low_stack[waiting] = low
         low_stack[waiting, chosen] = cut

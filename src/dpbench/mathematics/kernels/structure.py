@@ -33,12 +33,14 @@ def structure_table(position, sums, squares, layers):  # type: ignore[no-untyped
     found = np.empty(_TILE)
     for j0 in range(1, runs + 1, _TILE):
         width = min(_TILE, runs + 1 - j0)
+        # the error of every last bin that ends in the tile
         for t in range(_TILE):
             j = min(j0 + t, runs)
             for i in range(j):
                 d = sums[j] - sums[i]
                 cost[t, i] = max(squares[j] - squares[i] - d * d / (position[j] - position[i]), 0.0)
         for k in range(1, min(layers, j0 + width - 1) + 1):
+            # last bins that start before the tile, by stretches, while one can still be better
             before = table[k - 1]
             now = table[k]
             m0 = m1 = m2 = m3 = m4 = m5 = m6 = m7 = _NEVER

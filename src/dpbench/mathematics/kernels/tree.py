@@ -26,6 +26,7 @@ def least_squares(  # type: ignore[no-untyped-def]
     z = np.empty(nodes)
     sums = np.empty(nodes)
     for t in range(trials):
+        # up: the best estimate of each node from what is below it
         for v in range(nodes - 1, -1, -1):
             s = 0.0
             for c in range(first_child[v], first_child[v + 1]):
@@ -34,6 +35,7 @@ def least_squares(  # type: ignore[no-untyped-def]
             z[v] = below[v] * s
             if v >= skipped:
                 z[v] += own[v] * answers[t, v - skipped]
+        # down: what a node's children lack, shared among them
         for v in range(nodes):
             first = first_child[v]
             last = first_child[v + 1]

@@ -6,7 +6,7 @@ function ledgerPicture(lines) {
   let left = 0;
   lines.forEach((line, k) => {
     const across = 300 * line.share;
-    root.append(tip(shape("rect", { x: left, y: 0, width: Math.max(across - 1, 0.5), height: 16, rx: 2, fill: line.kind === "forfeit" ? ink.line : PALETTE[k % PALETTE.length] }), `${line.why}: ${number(100 * line.share)} % of epsilon`));
+    root.append(tip(shape("rect", { x: left, y: 0, width: Math.max(across - 1, 0.5), height: 16, rx: 2, fill: line.kind === "forfeit" ? ink.line : PALETTE[k % PALETTE.length] }), `${line.why}: ${number(100 * line.share)} % of the budget`));
     left += across;
   });
   return root;
@@ -25,7 +25,7 @@ function accountOf(name) {
   return data.names.form.flatMap((form, k) => Object.entries(data.privacy[k])
     .filter(([label]) => data.algorithmOf[data.names.algorithm.indexOf(label)] === name)
     .map(([label, [settings, accounted, secret]]) => {
-      const books = accounted === settings ? "every ledger adds up to epsilon" : `the ledger adds up in ${accounted} of ${settings} settings`;
+      const books = accounted === settings ? "every ledger adds up to its budget" : `the ledger adds up in ${accounted} of ${settings} settings`;
       const door = secret === settings ? "nothing was known for nothing" : `raw counts or the true scale were used in ${settings - secret}`;
       return `${label}, ${FORM_WORDS[form]}: ${settings} settings, ${books}, ${door}.`;
     }));
@@ -40,11 +40,11 @@ function algorithmCard(name) {
     element("h3", {}, card.name, card.catalogued ? null : element("span", { class: "tag" }, "not in the catalogue"), card.not_private ? element("span", { class: "tag warn" }, "published form not private") : null),
     element("p", {}, card.idea),
     element("p", { class: "source" }, card.paper),
-    element("p", {}, ...[card.dimensions, ...card.properties].flatMap((word) => [element("span", { class: "tag" }, word), " "])),
-    card.ledger.length ? element("p", {}, `Where epsilon goes ${card.ledger_where}`) : null,
+    element("p", {}, ...[card.dimensions, card.notions.join(" and "), ...card.properties].flatMap((word) => [element("span", { class: "tag" }, word), " "])),
+    card.ledger.length ? element("p", {}, `Where the budget goes ${card.ledger_where}`) : null,
     card.ledger.length ? ledgerPicture(card.ledger) : null,
     card.ledger.length ? ledgerKey(card.ledger) : null,
-    card.audit ? element("p", { class: card.audit.startsWith("failed") ? "failed" : "source" }, `Audit of the private form ${card.audit}.`) : null,
+    card.audit ? element("p", { class: card.audit.startsWith("failed") ? "failed" : "source" }, `Audit of the private form: ${card.audit}.`) : null,
     element("details", {}, element("summary", {}, "More"),
       card.about ? element("p", {}, card.about) : null,
       element("p", {}, `Parameters: ${parameters || "none"}.`),

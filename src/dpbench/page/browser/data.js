@@ -3,8 +3,8 @@
 const KINDS = { f4: Float32Array, f8: Float64Array, u1: Uint8Array, u2: Uint16Array };
 const FORM_WORDS = { published: "as the paper did", private: "private end to end" };
 const MEASURES = ["mean", "percentile"];
-const FACETS = ["form", "dimensions", "workload", "domain", "epsilon", "task", "seed"];
-const PREFERRED = { domain: ["4096", "128x128"], epsilon: [0.1] };
+const FACETS = ["form", "dimensions", "workload", "domain", "budget", "task", "seed"];
+const PREFERRED = { domain: ["4096", "128x128"], budget: ["epsilon 0.1"] };
 
 let data = null;   // what the page was made with
 let column = null; // typed arrays, one number per setting; those of a loss are in data.losses

@@ -4,8 +4,8 @@ const AGAINST = ["against", "The newcomer against its rivals", [
   { key: "against", title: "Ratio of errors", make: againstRivals, about: () => data.comparison.about },
 ]];
 const SECTIONS = [
-  ["wins", "Who wins where", [
-    { key: "winners", title: "Lowest error by dataset and scale", make: winners, about: () => `${chosenWords()}, by ${errorWords()}.${tested() ? ` “+2” (“+” where there is little room): two other algorithms tie with it statistically (${familyWords()}).` : ""}` },
+  ["wins", "Which algorithm wins where", [
+    { key: "winners", title: "Lowest error by dataset and scale", make: winners, about: () => `${chosenWords()}, by ${errorWords()}.${tested() ? ` “+2” (“+” on a narrow screen): two other algorithms tie with it statistically (${familyWords()}).` : ""}` },
     { key: "competitive", title: "Datasets on which each algorithm is competitive", make: competitiveTable, about: () => `Lowest ${errorWords()}, or not significantly above it${tested() ? ` (${familyWords()})` : ""}. The paper's Table 3 counts among the 11 algorithms of its Figure 1, and so does dpbench paper --table 3.` },
   ]],
   ["scale", "Error against scale", [
@@ -14,8 +14,8 @@ const SECTIONS = [
   ["dataset", "Error by dataset", [
     { key: "dataset", title: "Error over the lowest on the same dataset", make: errorByDataset, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, by ${errorWords()}: 1.0 is the best there; framed: competitive${tested() ? ` (${familyWords()})` : ""}. The paper's Figures 2a and 2b.` },
   ]],
-  ["people", "Errors in people", [
-    { key: "people", title: "By how many people an answer is off", make: inPeople, about: () => `${chosenWords()}: ${view.loss.perQuery?.words ?? "error"} over queries${view.measure === "mean" ? "" : ` in a bad run (${data.standards.percentile})`}, mean over datasets; the stronger the colour, the larger a part of all records. What this error means for someone publishing a table.` },
+  ["records", "Errors in records", [
+    { key: "records", title: "By how many records an answer is off", make: inRecords, about: () => `${chosenWords()}: ${view.loss.perQuery?.words ?? "error"} over queries${view.measure === "mean" ? "" : ` in a bad run (${data.standards.percentile})`}, mean over datasets; the stronger the colour, the larger a part of all records. What this error means for someone publishing a table.` },
   ]],
   ["domain", "Error by domain size", [
     { key: "domain", title: "Error against the number of cells", make: errorByDomain, about: () => `The ${errorWords()} at scale ${scaleWords(nameOf("scale", view.scale))}, ${view.dataset === undefined ? "mean over datasets" : nameOf("dataset", view.dataset)}.${yardstickWords()} The paper's Figure 2c.` },
@@ -64,7 +64,7 @@ function facetSelect(name, words, options, current, text) {
 
 function drawFilters() {
   const { chosen, options } = view;
-  const words = { form: "Setting", dimensions: "Dimensions", workload: "Workload", domain: "Domain", epsilon: "Epsilon", task: "Task", seed: "Seed" };
+  const words = { form: "Setting", dimensions: "Dimensions", workload: "Workload", domain: "Domain", budget: "Budget", task: "Task", seed: "Seed" };
   const shown = { form: (name) => FORM_WORDS[name] || name, dimensions: (axes) => `${axes}-D` };
   const facets = FACETS.filter((facet) => options[facet].length > 1).map((facet) => facetSelect(facet, words[facet],
     options[facet].map((value) => [String(nameOf(facet, value)), (shown[facet] || String)(nameOf(facet, value))]), String(nameOf(facet, chosen[facet]))));
@@ -85,7 +85,7 @@ function listed(names) {
   return shown.length > 1 ? `${shown.slice(0, -1).join(", ")} and ${shown[shown.length - 1]}` : shown[0];
 }
 
-/** The answer in words: who is competitive most often at the ends of the scales, and who is the safest choice. */
+/** The answer in words: which algorithm is competitive most often at the ends of the scales, and which is the safest choice. */
 function headline() {
   if (!tested()) return untested();
   const most = (scale) => {
@@ -149,7 +149,8 @@ function method() {
   return [
     element("p", { class: "about" }, `Scaled error is a norm (L2, L1 or L-infinity) of the differences between true and noisy answers, divided by the number of queries and by the scale, which is the number of records. Losses of these results: ${data.losses.map((loss) => loss.words).join(", ")}. Competitive by mean: lowest mean error, or not significantly above it by the ${tests.mean.words} at ${alpha}/(n - 1), for n algorithms. By ${percentile}: the same by the ${tests.percentile.words}, which is made for few trials. Settings with a failed unit are not compared. Baselines: ${baselines.join(", ") || "none"}.`),
     data.yardsticks.length ? element("p", { class: "about" }, "The limit is an expected squared error per query that no unbiased strategy with noise of that kind (Laplace, or Gaussian under zCDP) is below, whatever it measures; the best known strategy is the data-independent algorithm of the catalogue with the least expected squared error. Neither needs a run. Errors here are means of norms, so both are drawn at their root mean square, sqrt(expected squared error per query / queries) / scale. By Jensen's inequality an algorithm's mean error is at most its own root mean square.") : null,
-    element("p", { class: "about" }, "Two settings: “as the paper did” uses the published forms with the true scale, some of which are not differentially private; “private end to end” uses forms that pass the audit and estimate every fact that they need with part of the budget."),
+    element("p", { class: "about" }, "A table or figure is about one budget: epsilon alone is pure differential privacy with Laplace noise; epsilon with a delta, or a rho, is Gaussian noise accounted in zCDP. Budgets are never mixed, and only those that state the same epsilon and delta promise the same. The unit of privacy is the record."),
+    element("p", { class: "about" }, "Two settings: “as the paper did” uses the published forms with the true scale, some of which are not differentially private; “private end to end” uses forms that the audit did not refute and that estimate every fact that they need with part of the budget."),
     element("details", {}, element("summary", {}, "Where these results come from"), element("ul", { class: "facts" }, ...origin)),
   ];
 }

@@ -9,10 +9,10 @@ const places = () => grouped(view.rows, (i) => `${column.dataset[i]} ${column.sc
 const atScale = () => view.rows.filter((i) => column.scale[i] === view.scale && Number.isFinite(view.value[i]));
 const chosenWords = () => {
   const { chosen } = view;
-  return `${nameOf("workload", chosen.workload)} on ${nameOf("domain", chosen.domain)}, epsilon ${nameOf("epsilon", chosen.epsilon)}`;
+  return `${nameOf("workload", chosen.workload)} on ${nameOf("domain", chosen.domain)}, ${nameOf("budget", chosen.budget)}`;
 };
 
-/** Why nothing is said of who is competitive, or at what regret. */
+/** Why nothing is said of competitive algorithms, or of regret. */
 const untested = () => `Competitive sets and regret need the errors of single trials; these results have them by the loss ${data.losses.filter((loss) => loss.column.member).map((loss) => loss.words).join(", ")}.`;
 
 /** Among how many algorithms, by which test and at which level: among others the same two are tested at another level. */
@@ -31,7 +31,7 @@ function settingWords(i) {
   return `${algorithmName(column.algorithm[i])} on ${datasetName(i)}, scale ${scaleWords(scaleName(i))}\n${errorWords()} ${number(view.value[i])}${more}${competitive(i) ? "\ncompetitive" : ""}`;
 }
 
-/** Who wins where: the best algorithm of every dataset and scale. */
+/** Which algorithm wins where: the best one of every dataset and scale. */
 function winners(width) {
   if (!tested()) return { nothing: untested() };
   const rows = view.options.dataset.filter((each) => view.dataset === undefined || each === view.dataset);
@@ -150,8 +150,8 @@ function errorByDomain(width) {
 
 /** Regret was computed by the library, with its interval; see the method notes. */
 function regretLines(scale) {
-  const { form, task, workload, domain, epsilon, seed } = view.chosen;
-  const wanted = [form, task, workload, domain, epsilon, seed, scale];
+  const { form, task, workload, domain, budget, seed } = view.chosen;
+  const wanted = [form, task, workload, domain, budget, seed, scale];
   return (view.loss.regret ?? []).filter((line) => wanted.every((value, k) => line[k] === value))
     .map(([, , , , , , at, who, value, low, high, settings, missing]) => ({ at, who, value, low, high, settings, missing }));
 }
@@ -181,9 +181,9 @@ function regretByScale(width) {
 }
 
 /** What an error means for someone publishing a table: the error of a query, in records. */
-function inPeople(width) {
+function inRecords(width) {
   const { perQuery, column: own } = view.loss;
-  if (!perQuery) return { nothing: `An error by the loss ${view.loss.words} is no error of a query in people.` };
+  if (!perQuery) return { nothing: `An error by the loss ${view.loss.words} is no error of a query in records.` };
   const here = view.rows.filter((i) => column.queries[i] > 0 && Number.isFinite(view.value[i]));
   if (!here.length) return { nothing: "The number of queries of this workload is not known." };
   const share = (i, values) => (values ? values[i] * column.queries[i] ** perQuery.power : NaN);
@@ -199,15 +199,15 @@ function inPeople(width) {
     const [shown, mean, bad] = [view.value, own.mean, own.percentile].map((values) => average(rows.map((i) => share(i, values))));
     table.push([algorithmName(who), scale, rows.length, mean * scale, 100 * mean, plain(bad * scale), plain(100 * bad)]);
     return {
-      text: people(shown * scale), colour: ink.dependent, opacity: Math.max(0.03, Math.min(0.72, 0.75 + 0.22 * Math.log10(shown))),
-      tip: `${algorithmName(who)}, ${scale.toLocaleString("en")} records, mean over ${rows.length} datasets\n${perQuery.words} of an answer: ${people(mean * scale)} people, ${number(100 * mean, 2)} % of all${Number.isFinite(bad) ? `\nin a bad run (${data.standards.percentile}) ${people(bad * scale)}, ${number(100 * bad, 2)} %` : ""}`,
+      text: asRecords(shown * scale), colour: ink.dependent, opacity: Math.max(0.03, Math.min(0.72, 0.75 + 0.22 * Math.log10(shown))),
+      tip: `${algorithmName(who)}, ${scale.toLocaleString("en")} records, mean over ${rows.length} datasets\n${perQuery.words} of an answer: ${asRecords(mean * scale)} records, ${number(100 * mean, 2)} % of all${Number.isFinite(bad) ? `\nin a bad run (${data.standards.percentile}) ${asRecords(bad * scale)}, ${number(100 * bad, 2)} %` : ""}`,
     };
   }));
-  const chart = cellChart({ width, rows: order.map(algorithmName), own: order.map(isOwn), columns: view.options.scale.map((each) => scaleWords(nameOf("scale", each))), cells, corner: "records", label: `Error of an answer in people, ${chosenWords()}` });
-  return { chart, table: { columns: ["algorithm", "records", "datasets", "off by, people", "% of all", "in a bad run, people", "% of all in a bad run"], rows: table } };
+  const chart = cellChart({ width, rows: order.map(algorithmName), own: order.map(isOwn), columns: view.options.scale.map((each) => scaleWords(nameOf("scale", each))), cells, corner: "records", label: `Error of an answer in records, ${chosenWords()}` });
+  return { chart, table: { columns: ["algorithm", "records", "datasets", "off by, records", "% of all", "in a bad run, records", "% of all in a bad run"], rows: table } };
 }
 
-const people = (count) => (count < 9.95 ? count.toFixed(1) : count < 1e6 ? Math.round(Number(count.toPrecision(3))).toLocaleString("en") : `${number(count / 1e6, 3)} M`);
+const asRecords = (count) => (count < 9.95 ? count.toFixed(1) : count < 1e6 ? Math.round(Number(count.toPrecision(3))).toLocaleString("en") : `${number(count / 1e6, 3)} M`);
 
 /** Root mean squared bias against the deviation of an answer, in records. */
 function biasAndVariance(width) {

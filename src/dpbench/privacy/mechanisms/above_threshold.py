@@ -61,19 +61,24 @@ class AboveThreshold(Mechanism):
         """The name of the queries."""
         return type(self.queries).__name__
 
+    @cached_property
+    def monotone(self) -> bool:
+        """Whether answers are monotone, as the queries say it first."""
+        return bool(self.queries.monotone)
+
     @property
     def share(self) -> float:
         """Share of the loss that pays for the threshold."""
-        return 0.5 if self.queries.monotone else 1 / (1 + 2 ** (2 / 3))
+        return 0.5 if self.monotone else 1 / (1 + 2 ** (2 / 3))
 
     def scales(self, level: float) -> tuple[float, float]:
         """Noise scales of the threshold and of the answers."""
-        return 1 / (self.share * level), (1 if self.queries.monotone else 2) / ((1 - self.share) * level)
+        return 1 / (self.share * level), (1 if self.monotone else 2) / ((1 - self.share) * level)
 
     def public(self) -> tuple[object, ...]:
         """Claim, kind and threshold; how many queries there are shows in the truth."""
         threshold = np.asarray(self.queries.threshold, dtype=np.float64)
-        return self.claim, bool(self.queries.monotone), tuple(threshold.reshape(-1).tolist())
+        return self.claim, self.monotone, tuple(threshold.reshape(-1).tolist())
 
     def truth(self, counts: Any) -> Floats:
         """How far each answer is above its threshold, ``(queries,)`` or ``(trials, queries)``."""
@@ -93,6 +98,11 @@ class AboveThreshold(Mechanism):
         """Both scales."""
         threshold, answer = self.scales(level)
         return f"Laplace noise of scale {threshold:g} on the threshold and {answer:g} on answers"
+
+    @property
+    def no_exact_draw(self) -> str:
+        """On a lattice answers tie with the threshold, and its best share of the loss is irrational."""
+        return "its law is that of continuous noise, and its shares of the loss are no fractions"
 
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.int64]:
         """``(trials,)``; all noise is drawn, so that the length of a sequence is not in the stream."""

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.privacy.budget import noise_scale
-from dpbench.privacy.mechanisms.mechanism import WHOLE, Mechanism, claimed, shape_refusal
+from dpbench.privacy.mechanisms.mechanism import WHOLE, Mechanism, claimed, lattice_of, multiples, shape_refusal
 
 if TYPE_CHECKING:
+    from dpbench.privacy.exact_noise import ExactNoise, Scores
     from dpbench.privacy.noise import NoiseSource
     from dpbench.privacy.protocols import Score, Statistic
 
@@ -42,10 +43,15 @@ class Exponential(Mechanism):
         """Largest change of any candidate's score."""
         return claimed(self.asker.sensitivity, f"the sensitivity of {self.label}")
 
+    @cached_property
+    def monotone(self) -> bool:
+        """Whether scores are monotone, as the score says it first."""
+        return bool(self.asker.monotone)
+
     @property
     def reach(self) -> Fraction:
         """What is paid for: the largest range, over candidates, of the change of their scores."""
-        return self.claim if self.asker.monotone else 2 * self.claim
+        return self.claim if self.monotone else 2 * self.claim
 
     @property
     def statistic(self) -> Statistic | None:
@@ -59,7 +65,7 @@ class Exponential(Mechanism):
 
     def public(self) -> tuple[object, ...]:
         """Claim and kind of score; how many candidates there are shows in the truth, see :meth:`differs`."""
-        return self.claim, bool(self.asker.monotone)
+        return self.claim, self.monotone
 
     def truth(self, counts: Any) -> Floats:
         """Scores, ``(candidates,)`` or ``(trials, candidates)``."""
@@ -101,6 +107,34 @@ class Exponential(Mechanism):
         """Gumbel-max; the best score is subtracted before scaling, so nothing overflows. ``(trials,)``."""
         scores = truth - truth.max(axis=-1, keepdims=True)
         return np.asarray(np.argmax(scores * level + noise.gumbel(truth.shape[-1:]), axis=-1))
+
+    @property
+    def no_exact_draw(self) -> str:
+        """Scores on a lattice alone: rounding moves others by more than their claim."""
+        return "" if lattice_of(self.asker) else f"scores of {self.label} are not known to lie on a lattice"
+
+    def draw_exactly(self, truth: Floats, loss: Fraction, noise: ExactNoise) -> NDArray[np.int64]:
+        """The same law by accepted candidates; the rate per unit of score is exact. ``()``, or ``(groups,)``."""
+        step = lattice_of(self.asker)
+        if self.no_exact_draw or step is None:
+            return super().draw_exactly(truth, loss, noise)
+        scores = truth.reshape(-1)
+        allowed = np.flatnonzero(scores > -np.inf)
+        starts = self.starts(scores)
+        among = np.searchsorted(allowed, starts)  # where each group begins among the candidates that are allowed
+        won = self.select_exactly(noise, multiples(scores[allowed], step, self.label), among, loss * step / self.reach)
+        return np.asarray(allowed[among[:-1] + won] - starts[:-1]).reshape(self.outcome_shape)
+
+    def select_exactly(
+        self, noise: ExactNoise, scores: Scores, starts: NDArray[np.int64], rate: Fraction
+    ) -> NDArray[np.int64]:
+        """A candidate of every group from exact scores."""
+        return noise.choose_each(scores, starts, rate)
+
+    @property
+    def outcome_shape(self) -> tuple[int, ...]:
+        """Shape of one trial's outcome."""
+        return ()
 
     def log_density(self, outcome: NDArray[np.int64], truth: Floats, level: float) -> Floats:
         """Sum over groups of the log-probability of the chosen candidate."""

@@ -3,6 +3,11 @@
 Proof. Two normal distributions of standard deviation s whose means are d apart have a Renyi divergence of order a of
 a d^2 / (2 s^2): d^2 / (2 s^2) of rho. With s^2 = D^2 / (2 rho) no two neighbours cost more than rho. There is no pure
 loss: far out in the tail the log-ratio grows without bound.
+
+Discrete Gaussian noise on whole answers, of the same variance as a parameter, costs the same rho (Canonne, Kamath,
+Steinke: NeurIPS 2020, theorem 14), and :meth:`Gaussian.draw_exactly` is paid for by rho. The exact formula for
+(epsilon, delta) is for noise from the real line: what is drawn exactly may not state it, and takes the rho of
+``ZCDP.within``.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ from dpbench.privacy.mechanisms.laplace import Laplace, per_trial
 from dpbench.privacy.mechanisms.mechanism import claimed
 
 if TYPE_CHECKING:
+    from dpbench.privacy.exact_noise import ExactNoise
     from dpbench.privacy.noise import NoiseSource
 
 Floats = NDArray[np.float64]
@@ -61,6 +67,11 @@ class Gaussian(Laplace):
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> Floats:
         """The truth plus noise, ``(trials, *shape)``."""
         return noise.gaussian(truth, level, self.shape)
+
+    def draw_exactly(self, truth: Floats, loss: Fraction, noise: ExactNoise) -> NDArray[np.int64]:
+        """Whole answers plus discrete Gaussian noise of the exact variance, ``(*shape)``; ``loss`` is rho."""
+        whole = self._whole(truth, loss, noise)
+        return whole + noise.discrete_gaussian(self.squared_claim / (2 * loss), self.shape)
 
     def log_density(self, outcome: Floats, truth: Floats, level: float) -> Floats:
         """Sum over answers of -(o - f(x))^2 / (2 s^2) - log(s sqrt(2 pi))."""

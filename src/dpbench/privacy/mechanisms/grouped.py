@@ -8,6 +8,7 @@ the loss of the whole is that of one exponential mechanism.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,12 +33,22 @@ class GroupedExponential(Exponential):
 
     def public(self) -> tuple[object, ...]:
         """Also where groups begin."""
-        return *super().public(), tuple(np.asarray(self.asker.starts, dtype=np.int64).tolist())
+        return *super().public(), tuple(self._starts.tolist())
 
     def starts(self, truth: Floats) -> NDArray[np.int64]:
         """As the score says."""
         del truth
-        return np.asarray(self.asker.starts, dtype=np.int64)
+        return self._starts
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        """Read once, so that what is drawn has the groups that were checked."""
+        return np.array(self.asker.starts, dtype=np.int64)
+
+    @property
+    def outcome_shape(self) -> tuple[int, ...]:
+        """One candidate per group."""
+        return (len(self._starts) - 1,)
 
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.int64]:
         """Gumbel-max within every group, ``(trials, groups)``."""

@@ -3,6 +3,9 @@
 Proof. With noise of scale b = D / e on every answer, the density of an outcome o is proportional to
 exp(-||o - f(x)||_1 / b). By the triangle inequality two truths at an L1 distance of at most D have densities within a
 factor exp(D / b) = exp(e) of each other, whatever the outcome.
+
+On whole numbers the same proof holds with the chance of a whole number in place of a density: :meth:`draw_exactly`
+adds discrete Laplace noise of the exact scale D / e to whole answers.
 """
 
 from __future__ import annotations
@@ -16,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.privacy.budget import noise_scale
-from dpbench.privacy.mechanisms.mechanism import WHOLE, Mechanism, claimed, shape_refusal
+from dpbench.privacy.mechanisms.mechanism import WHOLE, Mechanism, claimed, lattice_of, multiples, shape_refusal
 
 if TYPE_CHECKING:
+    from dpbench.privacy.exact_noise import ExactNoise
     from dpbench.privacy.noise import NoiseSource
     from dpbench.privacy.protocols import Statistic, Strategy
 
@@ -48,9 +52,9 @@ class Laplace(Mechanism):
         """The name of the strategy."""
         return type(self.strategy).__name__
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, ...]:
-        """Shape of one trial's answers."""
+        """Shape of one trial's answers; read once, so that what is drawn has the shape that was checked."""
         return tuple(self.strategy.shape)
 
     def public(self) -> tuple[object, ...]:
@@ -76,6 +80,21 @@ class Laplace(Mechanism):
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> Floats:
         """The truth plus noise, ``(trials, *shape)``."""
         return noise.laplace(truth, level, self.shape)
+
+    @property
+    def no_exact_draw(self) -> str:
+        """Whole answers alone: of others the last bit is in doubt, and so is what the noise covers."""
+        return "" if lattice_of(self.strategy) == 1 else f"answers of {self.label} are not known to be whole numbers"
+
+    def draw_exactly(self, truth: Floats, loss: Fraction, noise: ExactNoise) -> NDArray[np.int64]:
+        """Whole answers plus discrete Laplace noise of the exact scale, ``(*shape)``."""
+        whole = self._whole(truth, loss, noise)
+        return whole + noise.discrete_laplace(self.claim / loss, self.shape)
+
+    def _whole(self, truth: Floats, loss: Fraction, noise: ExactNoise) -> NDArray[np.int64]:
+        if self.no_exact_draw:
+            super().draw_exactly(truth, loss, noise)
+        return multiples(truth, Fraction(1), self.label).reshape(self.shape)
 
     def log_density(self, outcome: Floats, truth: Floats, level: float) -> Floats:
         """Sum over answers of -|o - f(x)| / b - log(2 b)."""
@@ -113,8 +132,8 @@ def inexact(truth: Floats, axes: int, claim: Fraction) -> str:
     if lost <= float(claim) / 4 or (largest <= WHOLE and (truth == np.rint(truth)).all()):
         return ""
     return (
-        f"has answers so large that rounding may move them by {lost:.2g}, more than a quarter of the claim "
-        f"{float(claim):g}; ask of fewer records, or with whole numbers"
+        f"has answers so large that rounding may move them by more than a quarter of the claim {float(claim):g}; "
+        f"ask of fewer records, or with whole numbers"
     )
 
 

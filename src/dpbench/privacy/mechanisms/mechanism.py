@@ -6,6 +6,7 @@ mechanism, and nobody switches on its name. To write one, subclass :class:`Mecha
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,10 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.errors import InvalidInput, Unsupported
+from dpbench.errors import AlgorithmFailed, InvalidInput, Unsupported
 from dpbench.privacy.budget import exact
 
 if TYPE_CHECKING:
+    from dpbench.privacy.exact_noise import ExactNoise
     from dpbench.privacy.noise import NoiseSource
     from dpbench.privacy.protocols import Statistic
 
@@ -40,8 +42,6 @@ class Mechanism:
     rho_of_loss: ClassVar[Fraction] = Fraction(1, 2)
     """zCDP: a mechanism of pure loss e costs this times e^2; 1/2 holds for any, 1/8 where the loss of two outcomes
     never differs by more than e (selections)."""
-    no_exact_draw: ClassVar[str] = "it has no sampler in exact arithmetic"
-    """Why it cannot be released; empty where :meth:`draw_exactly` works."""
 
     # --- what a mechanism says ----------------------------------------------------------------------
 
@@ -88,9 +88,17 @@ class Mechanism:
         """An outcome for every trial, ``(trials, ...)``."""
         raise NotImplementedError
 
-    def draw_exactly(self, truth: Any, loss: Fraction, bits: Any) -> NDArray[Any]:
-        """An outcome ``(...)`` in exact arithmetic, from random bits of the operating system."""
-        del truth, loss, bits
+    @property
+    def no_exact_draw(self) -> str:
+        """Why it cannot be released, known before any counts are; empty where :meth:`draw_exactly` works."""
+        return "it has no sampler in exact arithmetic"
+
+    def draw_exactly(self, truth: Any, loss: Fraction, noise: ExactNoise) -> NDArray[Any]:
+        """An outcome of one trial, ``(...)``, in exact arithmetic from random bits of the operating system.
+
+        No float decides anything: not the level, which follows exactly from ``loss``, and not the draw.
+        """
+        del truth, loss, noise
         raise Unsupported(f"{self.name} cannot be released: {self.no_exact_draw}")
 
     # --- what an outcome gives away -----------------------------------------------------------------
@@ -118,19 +126,46 @@ class Mechanism:
         return np.asarray(0.0)
 
 
+METHODS = frozenset(name for name, member in vars(Mechanism).items() if callable(member))
+
+
+def is_ours(mechanism: Mechanism) -> bool:
+    """Whether a mechanism is one of this package as it stands, and not something that borrows its name."""
+    kind = type(mechanism)
+    found = getattr(sys.modules.get(kind.__module__), kind.__qualname__, None)
+    return kind.__module__.startswith("dpbench.") and found is kind and not METHODS & vars(mechanism).keys()
+
+
 def claimed(value: object, what: str) -> Fraction:
     """A sensitivity as an exact fraction: a float stands for itself, bit for bit, since it was rounded up."""
-    sensitivity = Fraction(value) if isinstance(value, float) and np.isfinite(value) else exact(value, what)
+    floating = isinstance(value, float) and np.isfinite(value)
+    sensitivity = Fraction(*float.as_integer_ratio(value)) if floating else exact(value, what)  # type: ignore[arg-type]
     if sensitivity <= 0:
         raise InvalidInput(f"{what} is {value!r}; it has to be greater than 0")
     return sensitivity
+
+
+def lattice_of(asker: object) -> Fraction | None:
+    """What all answers or scores of somebody are whole multiples of, whatever the counts; None where it is unknown."""
+    step = getattr(asker, "lattice", None)
+    return None if step is None else claimed(step, f"the lattice of {type(asker).__name__}")
+
+
+def multiples(truth: Floats, step: Fraction, label: str) -> NDArray[np.int64]:
+    """A truth in whole multiples of its lattice; one that is off the lattice has said something untrue of itself."""
+    count = truth * float(1 / step)
+    if not (np.abs(count) <= WHOLE).all() or (count != np.rint(count)).any():
+        raise AlgorithmFailed(
+            f"{label} is not made of whole multiples of {step} up to 2^53, which its lattice promises"
+        )
+    return count.astype(np.int64)
 
 
 def shape_refusal(truth: Floats, shape: tuple[int, ...], trials: int) -> str:
     """Why a truth of this shape cannot be answered."""
     if truth.shape in (shape, (trials, *shape)):
         return ""
-    return f"answered with shape {truth.shape}; wanted {shape} or {(trials, *shape)}"
+    return f"answered with another shape than {shape} or {(trials, *shape)}; say the shape that answers have"
 
 
 def by_index(outcome: NDArray[np.int64], truth: Floats, log_probability: Callable[[Floats, int], float]) -> Floats:

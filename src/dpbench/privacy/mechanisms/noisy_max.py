@@ -42,6 +42,11 @@ class NoisyMax(Exponential):
         """The scale."""
         return f"Laplace noise of scale {1 / level:g}"
 
+    @property
+    def no_exact_draw(self) -> str:
+        """On a lattice two noisy scores tie, which continuous noise never does: another law, with another proof."""
+        return "its law is that of continuous noise; use permute and flip, which has an exact sampler"
+
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.int64]:
         """The largest noisy score, ``(trials,)``."""
         scores = truth - truth.max(axis=-1, keepdims=True)

@@ -37,7 +37,6 @@ class Partition(Mechanism):
 
     name = "partition"
     rho_of_loss = Fraction(1, 8)
-    no_exact_draw = "its probabilities are sums of exponentials, which no whole numbers hold"
 
     @cached_property
     def claim(self) -> Fraction:
@@ -54,7 +53,7 @@ class Partition(Mechanism):
         """The name of the cost."""
         return type(self.asker).__name__
 
-    @property
+    @cached_property
     def lengths(self) -> tuple[int, ...]:
         """Lengths that an interval may have."""
         return tuple(int(length) for length in self.asker.lengths)
@@ -72,7 +71,7 @@ class Partition(Mechanism):
         del trials
         wanted = (len(self.lengths), self.cells + 1)
         if truth.shape != wanted or self.lengths[:1] != (1,):
-            return f"gave costs of shape {truth.shape}; wanted {wanted}, with length 1 allowed"
+            return f"gave costs of another shape than {wanted}, or does not allow length 1; give costs of that shape"
         if not float(truth.min()) > -np.inf and not (truth[self._inside] > -np.inf).all():  # NaN is not above anything
             return "has a cost of NaN or minus infinity; a cost is a number, or infinity where it forbids"
         if float(np.abs(truth[self._finite(truth)]).max(initial=0.0)) * 2.0**-52 > float(self.claim) / 4:
@@ -82,6 +81,11 @@ class Partition(Mechanism):
     def level(self, loss: Fraction) -> float:
         """Nats per unit of cost, rounded down."""
         return 1.0 / noise_scale(2 * self.claim, loss)
+
+    @property
+    def no_exact_draw(self) -> str:
+        """The sums over all partitions are irrational, and a draw compares with their ratios."""
+        return "its probabilities are sums of exponentials, which no whole numbers hold"
 
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.bool_]:
         """From the right end, ``(trials, n + 1)``."""

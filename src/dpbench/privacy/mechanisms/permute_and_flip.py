@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from dpbench.privacy.mechanisms.exponential import Exponential
 
 if TYPE_CHECKING:
+    from dpbench.privacy.exact_noise import ExactNoise, Scores
     from dpbench.privacy.noise import NoiseSource
 
 Floats = NDArray[np.float64]
@@ -47,6 +48,12 @@ class PermuteAndFlip(Exponential):
         """The largest score after exponential noise, ``(trials,)``."""
         scores = truth - truth.max(axis=-1, keepdims=True)
         return np.asarray(np.argmax(scores * level + noise.exponential(truth.shape[-1:]), axis=-1))
+
+    def select_exactly(
+        self, noise: ExactNoise, scores: Scores, starts: NDArray[np.int64], rate: Fraction
+    ) -> NDArray[np.int64]:
+        """By coins in random order, as published; it has the law of the largest score after exponential noise."""
+        return noise.permute_and_flip_each(scores, starts, rate)
 
     def log_density(self, outcome: NDArray[np.int64], truth: Floats, level: float) -> Floats:
         """Log-probability of the chosen candidate."""

@@ -71,6 +71,11 @@ class PrivTree(Mechanism):
         return type(self.tree).__name__
 
     @cached_property
+    def fanout(self) -> int:
+        """Largest number of children, as the tree says it first."""
+        return int(self.tree.fanout)
+
+    @cached_property
     def first_child(self) -> Ints:
         """``(nodes + 1,)``."""
         return np.asarray(self.tree.first_child, dtype=np.int64)
@@ -91,7 +96,7 @@ class PrivTree(Mechanism):
 
     def public(self) -> tuple[object, ...]:
         """Claim, fan-out, threshold and the shape of the tree."""
-        return self.claim, int(self.tree.fanout), float(self.threshold), self.first_child.tobytes()
+        return self.claim, self.fanout, float(self.threshold), self.first_child.tobytes()
 
     def truth(self, counts: Any) -> Floats:
         """Counts of all regions, ``(nodes,)``."""
@@ -105,26 +110,31 @@ class PrivTree(Mechanism):
         nodes = len(self.children)
         if self.first_child[0] != 1 or self.first_child[-1] != nodes or (self.children < 0).any():
             return "is no tree in breadth-first order; first_child begins with 1 and ends with the number of nodes"
-        if self.tree.fanout < 2 or self.children.max() > self.tree.fanout:
+        if self.fanout < 2 or self.children.max() > self.fanout:
             return "has a region with more children than its fan-out, or a fan-out below 2"
         if truth.shape != (nodes,):
-            return f"counted with shape {truth.shape}; wanted {(nodes,)}"
+            return f"counted with another shape than {(nodes,)}; give one count per region"
         if (truth[1:] > np.repeat(truth, self.children)).any():
             return "has a region with more records than the region around it; children lie inside their parent"
         return inexact(truth, 0, self.claim)
 
     def level(self, loss: Fraction) -> float:
         """The noise scale, rounded up."""
-        fanout = int(self.tree.fanout)
+        fanout = self.fanout
         return noise_scale(self.claim * Fraction(2 * fanout - 1, fanout - 1), loss)
 
     def noise_words(self, level: float) -> str:
         """The scale."""
         return f"Laplace noise of scale {level:g}"
 
+    @property
+    def no_exact_draw(self) -> str:
+        """A chance is a power of e times a power of the fan-out, for which there is no coin in exact arithmetic yet."""
+        return "its chances are powers of e times powers of the fan-out, for which there is no exact coin"
+
     def scores(self, counts: Floats, depth: Any, level: float) -> Floats:
         """Biased counts of regions at a depth, less the threshold, in noise scales."""
-        decay = level * float(np.log(self.tree.fanout))
+        decay = level * float(np.log(self.fanout))
         return np.asarray(np.maximum(-decay, counts - self.threshold - depth * decay) / level)
 
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.bool_]:

@@ -66,7 +66,7 @@ class Nodes:
         self._imports: dict[Module, tuple[Module, ...]] = {}
 
     def of(self, module: Module) -> Nodes:
-        """Who keeps the nodes of a module: what is ours is kept for good."""
+        """What keeps the nodes of a module: what is ours is kept for good."""
         return self._base if self._base is not None and module.home is None else self
 
     def node(self, address: Address) -> Node:

@@ -1,7 +1,7 @@
 """What a definition depends on: every definition that its code mentions, and what those mention in turn.
 
 The methods and attributes of a class of ours count where reached code mentions their names, so that a verb of the
-handle counts for those who ask it; those of a stranger's class all count. A registry that is read brings along what is
+handle counts for code that asks it; those of a stranger's class all count. A registry that is read brings along what is
 registered in it. What is not sure is taken along.
 """
 

@@ -16,11 +16,12 @@ from typing import Any
 
 from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput
+from dpbench.loss import Loss
 from dpbench.privacy import RandomNoise
 from dpbench.run.code_hash.modules import Home, Library, Module
 from dpbench.run.code_hash.nodes import Address, Nodes
 from dpbench.run.code_hash.reach import Reach, content_hash
-from dpbench.run.data_vectors import draw_vector, losses, noise_seed, shape_on
+from dpbench.run.data_vectors import ALWAYS, draw_vector, losses, noise_seed, shape_on
 from dpbench.sibling_modules import file_of
 
 IDENTITY = "definitions"
@@ -47,6 +48,12 @@ def generator_source() -> str:
 def workload_source(workload: type, algorithm: type) -> str:
     """Hash of a workload's code, as far as an algorithm, the runner and the losses use it."""
     return definition_source(workload, algorithm, *RUNNER, losses)
+
+
+@lru_cache(maxsize=256)
+def loss_source(loss: type[Loss]) -> str:
+    """Hash of a loss's code; empty for those that every row holds, whose code is the generator's."""
+    return "" if loss in map(type, ALWAYS.values()) else definition_source(loss, losses)
 
 
 def definition_source(*objects: object) -> str:
@@ -111,7 +118,9 @@ def _module(name: str, library: Library) -> Module:
         return ours
     path = getattr(sys.modules.get(name), "__file__", None)
     if path is None:
-        raise InvalidInput(f"the code of the module {name} is in no file, so that it cannot be told when it changes")
+        raise InvalidInput(
+            f"the code of the module {name} is in no file, so that a change of it would not show; put it into a file"
+        )
     top, *inner = name.split(".")
     folder = Path(path).resolve().parents[len(inner) + (Path(path).name == "__init__.py")]
     return library.open(Path(path).resolve(), Home(folder, "" if name == "__main__" else top))

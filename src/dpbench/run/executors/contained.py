@@ -96,10 +96,15 @@ def _contain(target: Callable[..., None], parent: int, connection: Connection, *
     target(connection, *arguments)
 
 
-def _die_with(parent: int) -> None:
-    """End when the parent does, even in the middle of something."""
+def die_with_parent() -> None:
+    """Let the system end this process when its parent ends, where it can."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def _die_with(parent: int) -> None:
+    """End when the parent does, even in the middle of something."""
+    die_with_parent()
 
     def watch() -> None:
         while os.getppid() == parent:

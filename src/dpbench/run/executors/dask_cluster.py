@@ -41,7 +41,7 @@ class DaskCluster:
                 "--dask needs dask.distributed; install the extra: pip install 'dpbench-range[cluster]'"
             ) from None
         for name in list(logging.root.manager.loggerDict):
-            if name.startswith("distributed"):  # what goes wrong is told in one line, by us
+            if name.startswith("distributed"):  # what goes wrong is reported in one line, by us
                 logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         self._cluster = None
         try:

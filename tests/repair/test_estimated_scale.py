@@ -52,7 +52,7 @@ def test_the_paper_s_declarers_are_all_here():
 
 
 @pytest.mark.parametrize("name", DECLARERS)
-def test_once_the_scale_is_bought_nothing_reads_the_true_one(name, monkeypatch):
+def test_once_the_scale_is_estimated_nothing_reads_the_true_one(name, monkeypatch):
     """With a poisoned purchase the first question is the same on any data; publishing the truth would be an error."""
 
     def never(self):
@@ -69,14 +69,14 @@ def test_once_the_scale_is_bought_nothing_reads_the_true_one(name, monkeypatch):
 
 @pytest.mark.parametrize("name", ["MWEM", "MWEM*"])
 def test_the_estimate_adds_up_to_the_poison(name):
-    """Where the total of the output is the scale, it is the bought one."""
+    """Where the total of the output is the scale, it is the estimated one."""
     _, release = course(algorithms.get(name), np.arange(64), 123456.0)
     np.testing.assert_allclose(release.estimate.sum(axis=1), 123456.0, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["UGrid", "AGrid", "SF", "MWEM*", "AHP*"])
 def test_the_structure_follows_the_poison(name):
-    """A grid, a clipping bound, a number of rounds or a split of the budget is that of the bought scale."""
+    """A grid, a clipping bound, a number of rounds or a split of the budget is that of the estimated scale."""
     algorithm = algorithms.get(name)
     x = np.arange(np.prod(shape_for(algorithm))).reshape(shape_for(algorithm))
     assert course(algorithm, x, 2.0)[0] != course(algorithm, x, 5e7)[0]
@@ -84,13 +84,13 @@ def test_the_structure_follows_the_poison(name):
 
 @pytest.mark.parametrize("name", DECLARERS)
 def test_the_same_algorithm_fails_with_a_public_scale(name):
-    """The audit of all private forms passes with a bought scale (tests/audit); told the truth, each is caught."""
+    """The audit of all private forms passes with an estimated scale (tests/audit); told the truth, each is caught."""
     with pytest.raises(CheckFailed, match="scale"):
         check_algorithm(algorithms.get(name), side_information="public")
 
 
 def test_a_stranger_s_algorithm_is_repaired_without_a_line_from_its_author():
-    """Declaring the scale is enough: it is bought, charged, and the rest of epsilon is what the author sees."""
+    """Declaring the scale is enough: it is estimated, charged, and the rest of epsilon is what the author sees."""
 
     class Flat(Algorithm):
         name = "Flat"

@@ -1,0 +1,131 @@
+"""Something done in a process of its own that is forked from this one: it starts from the same state every time.
+
+Code that keeps anything between runs starts without it, and what it does ends with the process. Modules that are loaded
+here need not be loaded there, so a fresh process costs milliseconds.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import select
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from dpbench.audit.subject import in_words
+from dpbench.errors import CheckFailed
+from dpbench.run.executors.contained import die_with_parent, exit_words, print_to
+
+Result = TypeVar("Result")
+
+CHUNK = 1 << 20
+PATIENCE = 2000
+"""Looks, half a millisecond apart, at whether a child has ended."""
+
+
+class TooSlow(Exception):
+    """A fresh process did not come to an end in time."""
+
+
+def fresh(work: Callable[[], Result], seconds: float, *, silent: bool = False) -> Result:
+    """What ``work`` returns in a forked process; ``CheckFailed`` where the process dies or ``work`` raises.
+
+    ``silent`` drops whatever is printed there.
+    """
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python warns of forking beside threads; the child starts none of ours
+        child = os.fork()
+    if child == 0:
+        _become(reading, writing, work, seconds, silent)
+    os.close(writing)
+    try:
+        sent = _read(reading, seconds)
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
+    finally:
+        os.close(reading)
+    code = _reap(child)
+    if not sent:
+        raise CheckFailed(f"it ended its process ({exit_words(code)})")
+    well, result = pickle.loads(sent)  # noqa: S301  (written by our own child)
+    if not well:
+        raise CheckFailed(str(result))
+    return result  # type: ignore[no-any-return]
+
+
+def _reap(child: int) -> int:
+    """The exit code of a child that has closed its pipe, and is ended if that was not the end."""
+    for _ in range(PATIENCE):
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.0005)
+    os.kill(child, signal.SIGKILL)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def _read(reading: int, seconds: float) -> bytes:
+    deadline = time.monotonic() + seconds
+    parts: list[bytes] = []
+    while True:
+        ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            raise TooSlow
+        part = os.read(reading, CHUNK)
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+
+
+def _become(reading: int, writing: int, work: Callable[[], object], seconds: float, silent: bool) -> None:
+    """In the child: do it, send what it gives, and end without any of the parent's cleaning up."""
+    code = 1
+    try:
+        os.close(reading)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(int(seconds) + 2)  # in case nobody is left to end it
+        die_with_parent()
+        if silent:
+            print_to(os.open(os.devnull, os.O_WRONLY))
+        try:
+            sent = pickle.dumps((True, work()))
+        except CheckFailed as failure:
+            sent = pickle.dumps((False, str(failure)))
+        except BaseException as error:
+            sent = pickle.dumps((False, in_words(error)))
+        sys.stdout.flush()
+        sys.stderr.flush()
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(sent)
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def load_what_it_loads(work: Callable[[], object], seconds: float) -> None:
+    """Import here what ``work`` imports in a fresh process, so that those to come need not; it is not run here."""
+
+    def imported() -> list[str]:
+        before = set(sys.modules)
+        with suppress(Exception):
+            work()
+        return [name for name in sys.modules if name not in before]
+
+    try:
+        names = fresh(imported, seconds, silent=True)
+    except (CheckFailed, TooSlow):
+        return
+    for name in names:
+        with suppress(Exception):
+            importlib.import_module(name)

@@ -1,0 +1,185 @@
+"""Everything that leaves a run: output and the memory behind it, ledger, exceptions, warnings, text, files."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import warnings
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, fields
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.algorithm import Outcome
+from dpbench.audit.side_effects import files_opened
+from dpbench.audit.subject import in_words
+from dpbench.errors import InvalidCounts, InvalidInput, Unsupported
+from dpbench.privacy import Ledger
+from dpbench.privacy.ledger import FOR_NOTHING
+
+TOO_LARGE = "so large that rounding"
+"""In the words by which the handle refuses answers that would be rounded: no fault of the algorithm."""
+LAST_BITS = 1e-13
+"""Relative; outputs that differ by less differ by rounding."""
+
+
+@dataclass(frozen=True, repr=False)
+class Trace:
+    """What leaves one run; fields are compared in this order, and named as a reader would."""
+
+    raised: str = ""
+    kind: str = ""
+    bytes_out: bytes = b""
+    layout: tuple[Any, ...] = ()
+    attributes: bytes = b""
+    behind: str = ""
+    ledger: tuple[Any, ...] = ()
+    warned: tuple[str, ...] = ()
+    printed: str = ""
+    opened: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = ()
+    too_large: bool = False
+    """Whether the handle refused counts that are too large for exact answers."""
+    kept_out: bool = False
+    """Whether the algorithm itself said that it does not run there."""
+
+
+NAMES = {
+    "raised": "another exception",
+    "kind": "another type of output",
+    "bytes_out": "another output",
+    "layout": "another layout of the output in memory",
+    "attributes": "other attributes of the output",
+    "behind": "other contents of the memory that the output is a view of",
+    "ledger": "another ledger",
+    "warned": "other warnings",
+    "printed": "other printed text",
+    "opened": "other files opened",
+    "environment": "another change of the environment variables",
+}
+
+
+def traced(run: Callable[[], Outcome]) -> Trace:
+    """Run, and keep all that leaves."""
+    before = dict(os.environ)
+    printed = io.StringIO()
+    found: dict[str, Any] = {}
+    with (
+        redirect_stdout(printed),
+        redirect_stderr(printed),
+        warnings.catch_warnings(record=True) as warned,
+        files_opened() as opened,
+    ):
+        warnings.simplefilter("always")
+        try:
+            outcome = run()
+            found = _left(outcome.estimate) | {"ledger": charges(outcome.ledger)}
+        except (Exception, SystemExit) as error:
+            too_large = isinstance(error, InvalidCounts) or (
+                isinstance(error, InvalidInput) and TOO_LARGE in str(error)
+            )
+            found = {"raised": in_words(error), "too_large": too_large, "kept_out": isinstance(error, Unsupported)}
+    changed = {name: value for name, value in os.environ.items() if before.get(name) != value}
+    return Trace(
+        **found,
+        warned=tuple(f"{each.category.__name__}: {each.message}" for each in warned),
+        printed=printed.getvalue(),
+        opened=tuple(sorted(set(opened))),
+        environment=tuple(sorted(changed.items())),
+    )
+
+
+def _left(estimate: NDArray[np.float64]) -> dict[str, Any]:
+    root: Any = estimate
+    while isinstance(root, np.ndarray) and root.base is not None:
+        root = root.base
+    try:
+        size = root.nbytes if isinstance(root, np.ndarray) else memoryview(root).nbytes
+        behind = sha256(np.ascontiguousarray(root).tobytes() if isinstance(root, np.ndarray) else bytes(root))
+    except TypeError:
+        size, behind = 0, sha256()
+    return {
+        "kind": f"{type(estimate).__name__} of {estimate.dtype.str}",
+        "bytes_out": np.ascontiguousarray(estimate).tobytes(),
+        "layout": (estimate.shape, estimate.strides, estimate.flags.writeable),
+        "attributes": _pickled(getattr(estimate, "__dict__", None)),
+        "behind": behind.hexdigest() if size > estimate.nbytes else "",
+    }
+
+
+def _pickled(value: object) -> bytes:
+    try:
+        return pickle.dumps(value) if value else b""
+    except Exception:
+        return repr(value).encode()
+
+
+def charges(ledger: Ledger) -> tuple[Any, ...]:
+    """Every line of a ledger, with its regions."""
+    return tuple(
+        (each.kind, each.why, each.amount, each.sensitivity, each.noise, tuple(map(charges, each.regions)))
+        for each in ledger.charges
+    )
+
+
+def difference(one: Trace, other: Trace) -> str:
+    """The first thing in which two traces differ, in words; empty where they are the same."""
+    for field in fields(Trace):
+        mine, its = getattr(one, field.name), getattr(other, field.name)
+        if field.name in NAMES and mine != its:
+            return NAMES[field.name] + _detail(field.name, mine, its)
+    return ""
+
+
+def _detail(name: str, mine: Any, its: Any) -> str:
+    if name == "bytes_out" and len(mine) == len(its):
+        return _numbers(np.frombuffer(mine), np.frombuffer(its))
+    if name == "ledger":
+        pairs = [(one, two) for one, two in zip(mine, its, strict=False) if one != two]
+        lines = f"{_line(pairs[0][0])} and {_line(pairs[0][1])}" if pairs else f"{len(mine)} and {len(its)} charges"
+        return f" ({lines})"
+    if name in ("raised", "printed", "kind"):
+        return f" ({str(mine)[:80] or 'none'!r} and {str(its)[:80] or 'none'!r})"
+    if name in ("warned", "opened", "environment"):
+        return f" ({mine[:1] or 'none'} and {its[:1] or 'none'})"
+    return ""
+
+
+def _numbers(first: NDArray[np.float64], second: NDArray[np.float64]) -> str:
+    places = np.flatnonzero(first.view(np.int64) != second.view(np.int64))
+    at = int(places[0])
+    if first[at] == 0 == second[at]:
+        return f" (number {at} is {first[at]} and {second[at]}: the sign of a zero)"
+    largest = float(np.abs(first - second).max())
+    bits = " in the last bits" if largest <= LAST_BITS * (1 + float(np.abs(first).max())) else ""
+    return f"{bits} ({len(places)} of {len(first)} numbers; number {at} is {first[at]:.17g} and {second[at]:.17g})"
+
+
+def _line(charge: tuple[Any, ...]) -> str:
+    return f"'{charge[1]}' for {charge[2]}"
+
+
+def suspicion(x: NDArray[np.int64], one: Trace, y: NDArray[np.int64], other: Trace) -> str:
+    """A guess at what was read, from what two outputs have in common with the data; empty where there is none."""
+    for counts, trace in ((x, one), (y, other)):
+        if not trace.bytes_out:
+            return ""
+        output = np.frombuffer(trace.bytes_out).reshape(-1, *counts.shape)
+        if (counts == 0).any() and (output[:, counts == 0] == 0).all() and (output[:, counts > 0] != 0).any():
+            return ": cells that are truly empty come out as exactly 0 (true zeros are kept)"
+        total = float(counts.sum())
+        if total > 0 and np.allclose(output.sum(axis=tuple(range(1, output.ndim))), total, rtol=1e-12, atol=0):
+            return ": the output adds up to the true total (the true scale is used)"
+    return ""
+
+
+def known_for_nothing(trace: Trace) -> str:
+    """What the ledger of a form that is not private says by itself."""
+    found = [line[1] for line in trace.ledger if line[0] in FOR_NOTHING]
+    found += [line[1] for charge in trace.ledger for region in charge[5] for line in region if line[0] in FOR_NOTHING]
+    return f" (it was given: {', '.join(dict.fromkeys(found))})" if found else ""

@@ -1,0 +1,301 @@
+"""One batch of cases in several fresh processes, which may differ in nothing but the counts.
+
+In one the cases are run and recorded. In another they are run on the other data vectors, one after the other in the
+same order, with the recorded answers forced. A third runs on the first data vectors again, unrecorded. Whatever leaves
+a run has to be the same in all of them: a cache, a warm start or a module's global that holds counts shows there too.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.algorithm import Algorithm, Outcome, SideInformation
+from dpbench.audit.cases import Case
+from dpbench.audit.distorted_noise import PLAIN, DistortedNoise, distorted
+from dpbench.audit.fresh import fresh
+from dpbench.audit.traces import Trace, difference, known_for_nothing, suspicion, traced
+from dpbench.errors import ReplayDiverged
+from dpbench.privacy import RandomNoise, Recording
+from dpbench.privacy.claims import TOLERANCE, overdrawn, refuted_claim
+from dpbench.privacy.transcript import CallLoss, Draw, Question, Seeds
+
+SECONDS = 20.0
+"""That a fresh process may take for a batch."""
+CLAIM_SECONDS = 0.06
+"""Time of the processor in which a claim is tried on as many cells as possible."""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """An algorithm and where its scale comes from."""
+
+    algorithm: Algorithm
+    side_information: SideInformation | None = None
+
+    def run(self, case: Case, counts: NDArray[np.int64], **how: Any) -> Outcome:
+        """Run a case on counts."""
+        return self.algorithm.outcome(
+            counts, case.workload, trials=case.trials, side_information=self.side_information, **case.budget, **how
+        )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was seen in one case of a batch."""
+
+    step: int
+    """Place of the case in its batch."""
+    words: str
+    kind: str
+    """differs: with the same answers something else left; costs: a call took more than it was charged; claims: so does
+    a record elsewhere; fails: it raises; direct: unrecorded it does something else; noise: it touched the source."""
+
+
+@dataclass
+class Looked:
+    """What a world has to report of a batch."""
+
+    finding: Finding | None = None
+    compared: int = 0
+    too_large: int = 0
+    kept_out: int = 0
+    share: float = 0.0
+    """The most that a replay took of its budget."""
+
+
+# --- what a run was told, as it is sent from one process to another -------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class Told:
+    """One exchange with the handle, in plain values."""
+
+    signature: Any
+    why: str
+    words: str
+    truth: Any
+    """None where it cannot be sent."""
+    outcome: NDArray[Any]
+
+
+@dataclass(repr=False)
+class Transcript:
+    """Every exchange of a run, those of single trials apart."""
+
+    told: list[Told]
+    single: dict[int, Transcript]
+    coin_seeds: Seeds
+
+    @classmethod
+    def of(cls, recording: Recording) -> Transcript:
+        """Of a recording."""
+        told = [
+            Told(_sendable(_signature(asked)), asked.why, str(asked), _sendable(asked.truth), outcome)
+            for asked, outcome in recording.exchanges
+        ]
+        return cls(told, {trial: cls.of(each) for trial, each in recording.single.items()}, recording.coin_seeds)
+
+
+def _signature(asked: Question) -> tuple[object, ...]:
+    return (*asked.signature(), asked.domain.shape)
+
+
+def _sendable(value: Any) -> Any:
+    try:
+        pickle.dumps(value)
+    except Exception:
+        return None
+    return value
+
+
+@dataclass(repr=False)
+class Forced:
+    """A channel that gives the answers of a transcript, and remembers where the questions differ."""
+
+    transcript: Transcript
+    calls: list[CallLoss] = field(default_factory=list)
+    single: dict[int, Forced] = field(default_factory=dict)
+    position: int = 0
+    divergence: list[str] = field(default_factory=list)
+
+    def answer(self, question: Question, draw: Draw) -> NDArray[Any]:
+        """The recorded outcome, if this is the recorded question."""
+        del draw
+        if self.position >= len(self.transcript.told):
+            self._diverge(f"it went on to ask {question}, where the first run had ended")
+        told = self.transcript.told[self.position]
+        self.position += 1
+        if told.signature is not None and told.signature != _signature(question):
+            self._diverge(f"it asked {question}, where the first run had asked {told.words}")
+        if told.truth is not None:
+            self.calls.append(CallLoss(replace(question, truth=told.truth), question.truth, told.outcome))
+        return told.outcome.copy()
+
+    def coins(self, seeds: Callable[[], Seeds]) -> Seeds:
+        """The recorded ones: public randomness is the same for all counts."""
+        return self.transcript.coin_seeds or seeds()
+
+    def only(self, trial: int) -> Forced:
+        """The channel of one trial that is run by itself."""
+        empty = Transcript([], {}, ())
+        transcript = self.transcript.single.get(trial, empty)
+        return self.single.setdefault(trial, Forced(transcript, divergence=self.divergence))
+
+    def unasked(self) -> str:
+        """What was asked in the first run and not in this one, in words."""
+        if self.position < len(self.transcript.told):
+            return f"it did not ask {self.transcript.told[self.position].words}, which the first run had asked"
+        return next((words for words in (each.unasked() for each in self.single.values()) if words), "")
+
+    def all_calls(self) -> list[CallLoss]:
+        """Those of single trials included."""
+        return self.calls + [call for each in self.single.values() for call in each.all_calls()]
+
+    def _diverge(self, words: str) -> None:
+        self.divergence.append(words)
+        raise ReplayDiverged(words)
+
+
+# --- the worlds ----------------------------------------------------------------------------------------
+
+
+def record(runner: Runner, cases: Sequence[Case]) -> bytes:
+    """Run every case on its first data vector; traces and transcripts, as they are sent."""
+
+    def work() -> list[tuple[Trace, Transcript, bool]]:
+        found = []
+        for case in cases:
+            noise, channel = distorted(case.seed, case.trials, case.noise), Recording()
+            trace = traced(lambda: runner.run(case, case.x, noise=noise, channel=channel))  # noqa: B023  (called now)
+            found.append((trace, Transcript.of(channel), bool(noise.touched)))
+        return found
+
+    return fresh(lambda: pickle.dumps(work()), SECONDS, silent=True)
+
+
+def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
+    """Run every case on its other data vector with the recorded answers, up to the first that differs."""
+
+    def work() -> Looked:
+        looked = Looked()
+        for step, (case, (trace, transcript, touched)) in enumerate(zip(cases, pickle.loads(recorded), strict=True)):  # noqa: S301
+            channel = Forced(transcript)
+            other = RandomNoise.seeded(np.random.SeedSequence([case.seed, 1]), case.trials)  # drawn by nobody
+            again = traced(lambda: runner.run(case, case.y, noise=other, channel=channel))  # noqa: B023
+            if trace.too_large or again.too_large:
+                looked.too_large += 1
+                continue
+            looked.compared += 1
+            looked.kept_out += trace.kept_out
+            looked.finding = _compare(step, case, trace, again, channel, touched)
+            if looked.finding is None and case.cell is not None and not trace.raised:
+                looked.finding, share = _cost(step, case, channel)
+                looked.share = max(looked.share, share)
+            if looked.finding is not None:
+                break
+        return looked
+
+    return fresh(work, SECONDS, silent=True)
+
+
+def _compare(step: int, case: Case, trace: Trace, again: Trace, channel: Forced, touched: bool) -> Finding | None:
+    given = known_for_nothing(trace)
+    raised = f" (the first run had raised {trace.raised[:120]!r})" if trace.raised else ""
+    words = next(iter(channel.divergence), "") or ("" if again.raised else channel.unasked())
+    if words:
+        return Finding(step, f"{words}{raised}{given}", "differs")
+    words = difference(trace, again)
+    if words:
+        hint = suspicion(case.x, trace, case.y, again)
+        return Finding(step, f"the same answers gave {words}{hint}{given}", "differs")
+    if trace.raised and not trace.kept_out:
+        return Finding(step, f"it fails with {trace.raised}", "fails")
+    if touched:
+        words = "a stream of noise was not where the last draw had left it: noise may be used twice, or known"
+        return Finding(step, words, "noise")
+    return None
+
+
+def _cost(step: int, case: Case, channel: Forced) -> tuple[Finding | None, float]:
+    """No call costs more than it was charged, whatever its outcome; the most that the whole run took of its budget."""
+    total = 0.0
+    for call in channel.all_calls():
+        question = call.question
+        words = overdrawn(question, call.other)
+        charged = float(question.loss)
+        if not words and question.mechanism.pure and case.noise == PLAIN:
+            dear = ~(np.abs(call.loss) <= charged * (1 + TOLERANCE) + call.rounding)  # NaN is no loss either
+            words = (
+                f"'{question.why}' cost {np.abs(call.loss).max():.6g} and was charged {charged:g}" if dear.any() else ""
+            )
+        if words:
+            return Finding(step, words, "costs"), 1.0
+    if case.noise == PLAIN:
+        total = _whole(case, channel)
+        if case.notion == "pure" and total > 1 + TOLERANCE:
+            epsilon = float(case.epsilon)
+            words = f"a whole run cost {total * epsilon:.6g}, more than epsilon {epsilon:g}"
+            return Finding(step, words, "costs"), total
+    return None, total
+
+
+def _whole(case: Case, channel: Forced) -> float:
+    """What one whole run took of its budget, at most over trials, by the answers at hand; rounding allowed for."""
+    if case.notion != "pure":
+        charged = sum((float(call.question.amount) for call in channel.calls), 0.0)
+        cost = sum(
+            (call.question.mechanism.divergence(call.question.truth, call.other, call.question.level))
+            for call in channel.calls
+        )
+        return float(cost) / charged if charged else 0.0
+    loss = sum((_signed(call) for call in channel.calls), np.zeros(case.trials))
+    for trial, each in channel.single.items():
+        loss[trial] += float(sum((_signed(call)[0] for call in each.calls), 0.0))
+    return float(np.abs(loss).max()) / float(case.epsilon)
+
+
+def _signed(call: CallLoss) -> NDArray[np.float64]:
+    """The loss of each trial, drawn towards 0 by what may be rounding."""
+    return np.asarray(np.sign(call.loss) * np.maximum(np.abs(call.loss) - call.rounding, 0.0))
+
+
+def unrecorded(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
+    """Run every case on its first data vector again, as a user does, and recompute claims where it ran."""
+
+    def work() -> Looked:
+        looked = Looked()
+        for step, (case, (trace, _, _)) in enumerate(zip(cases, pickle.loads(recorded), strict=True)):  # noqa: S301
+            how: dict[str, Any] = {"seed": case.seed} if case.noise == PLAIN else {"noise": _like(case)}
+            again = traced(lambda: runner.run(case, case.x, **how))  # noqa: B023
+            words = difference(trace, again)
+            if words:
+                looked.finding = Finding(step, f"at one seed, recorded and unrecorded, it gave {words}", "direct")
+                return looked
+        for step, case in enumerate(cases):
+            looked.finding = None if step % 2 else _claims(runner, case, step)
+            if looked.finding is not None:
+                break
+        return looked
+
+    return fresh(work, SECONDS, silent=True)
+
+
+def _like(case: Case) -> DistortedNoise:
+    return distorted(case.seed, case.trials, case.noise)
+
+
+def _claims(runner: Runner, case: Case, step: int) -> Finding | None:
+    channel = Recording()
+    trace = traced(
+        lambda: runner.run(replace(case, trials=1), case.x, noise=_like(replace(case, trials=1)), channel=channel)
+    )
+    if trace.raised:
+        return None
+    words = refuted_claim(channel.questions(), np.random.default_rng(case.seed), CLAIM_SECONDS)
+    return Finding(step, words, "claims") if words else None

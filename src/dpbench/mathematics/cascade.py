@@ -1,0 +1,301 @@
+"""The posterior mean of a multiplicative cascade: counts that are split down nested boxes, seen through noise.
+
+*Measured squares.* A tree of nested squares (sides of powers of two, cut off where an axis is shorter), each with up
+to two noisy counts. Between a square and the squares inside it stand all dyadic boxes of their grid, so a box may be
+cut along either axis; every measured square is a node of every such tree, which is why the mixture is exact.
+
+*Prior.* The number of records is flat on [0, inf). A box with x records does one of these:
+
+    U   all cells below are alike, for good                                            .25
+    Z   everything goes to one half, even odds                                         .15, along an axis
+    a   the first half's share is Beta(a, a), for a = 0.7, 10, 200                     .50 / 3 each
+    B   binomial: a normal of variance x / 4                                           .10
+
+A box that can be cut both ways takes either axis with even odds. Where x is so large that the sampling noise of even
+cells would show, U's weight goes to B. The weights of each kind of box are learned from the answers (EM).
+
+*Answers.* Laplace noise and its discrete twin, the two-sided geometric, have the same likelihood up to a constant;
+Gaussian noise has its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.domain import Domain
+from dpbench.errors import InvalidInput
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+SHARPNESS = (0.7, 10.0, 200.0)
+"""The a of the Betas, ascending."""
+PRIOR = (0.25, 0.15, 0.5 / 3, 0.5 / 3, 0.5 / 3, 0.10)
+"""Weights of U, Z, the Betas and B."""
+PSEUDO = 8.0
+"""Boxes that the prior weights count for when weights are learned."""
+LARGEST_WORKSPACE = 2**22
+"""Numbers per array of likelihoods above which boxes are worked out twice in place of being kept."""
+
+
+@dataclass(frozen=True)
+class Fineness:
+    """How finely likelihoods are kept."""
+
+    points: int = 17
+    """Points of a grid at most."""
+    reach: float = 6.0
+    """Standard deviations of least squares that a grid goes to either side."""
+    rounds: int = 2
+    """Times that the weights are learned."""
+    points_of_rounds: int = 9
+    """Points of a grid at most while they are."""
+
+
+class Squares:
+    """A tree of nested squares with noisy counts, grown from the whole domain by cutting squares."""
+
+    def __init__(self, domain: Domain, *, gaussian: bool = False) -> None:
+        if domain.ndim > 2:
+            raise InvalidInput(f"nested squares are for 1 or 2 axes; the domain {domain} has {domain.ndim}")
+        self.domain = domain
+        self.gaussian = gaussian
+        self.sides = np.array([*domain.shape, 1][:2], dtype=np.int64)
+        self.log_domain = np.array([int(side - 1).bit_length() for side in self.sides.tolist()], dtype=np.int64)
+        self.corner = np.zeros((1, 2), dtype=np.int64)
+        self.logs = self.log_domain[None].copy()
+        self.log_grid = np.zeros((1, 2), dtype=np.int64)
+        self.first_child = np.full(1, -1, dtype=np.int64)
+        self.answer = np.zeros((1, 2))
+        self.rate = np.zeros((1, 2))
+        self.cells = self._cells_from(self.corner, self.logs)
+        """``(squares,)``: cells of the domain in each; 0 in padding."""
+
+    @property
+    def count(self) -> int:
+        """How many squares there are."""
+        return len(self.first_child)
+
+    @property
+    def height(self) -> int:
+        """The logarithm of the longest side."""
+        return int(self.log_domain.max())
+
+    def cut(self, squares: Ints, level: int) -> Ints:
+        """Cut squares of one size into squares of side 2^level; the numbers of those, square by square, row by row."""
+        parent = self.logs[squares[0]]
+        child = np.minimum(level, self.log_domain)
+        grid = parent - child
+        if (self.first_child[squares] >= 0).any() or (grid < 0).any() or not grid.any():
+            raise InvalidInput(f"squares are cut once, into smaller ones; side {2**level} is not")
+        rows, columns = (1 << grid).tolist()
+        row, column = np.divmod(np.arange(rows * columns), columns)
+        inside = np.stack([row << child[0], column << child[1]], axis=1)
+        corner = (self.corner[squares][:, None, :] + inside).reshape(-1, 2)
+        new = self.count + np.arange(len(corner))
+        self.cells = np.concatenate([self.cells, self._cells_from(corner, child)])
+        self.first_child[squares] = new[:: rows * columns]
+        self.log_grid[squares] = grid
+        self.corner = np.concatenate([self.corner, corner])
+        self.logs = np.concatenate([self.logs, np.tile(child, (len(corner), 1))])
+        self.log_grid = np.concatenate([self.log_grid, np.zeros_like(corner)])
+        self.first_child = np.concatenate([self.first_child, np.full(len(corner), -1)])
+        self.answer = np.concatenate([self.answer, np.zeros(corner.shape)])
+        self.rate = np.concatenate([self.rate, np.zeros(corner.shape)])
+        return new[self.cells[new] > 0]
+
+    def put(self, squares: Ints, answers: Floats, scale: float) -> None:
+        """Record noisy counts of squares, beside those that they may have already; ``scale`` is that of the noise."""
+        second = (self.rate[squares, 0] > 0).astype(np.int64)
+        self.answer[squares, second] = answers
+        self.rate[squares, second] = 1.0 / scale
+
+    def labels(self, squares: Ints) -> Ints:
+        """``(cells,)``: which of some disjoint squares of one size each cell of the domain is in; -1: none."""
+        size = self.logs[squares[0]]
+        table = np.full(-(-self.sides // (1 << size)), -1)
+        table[tuple((self.corner[squares] >> size).T)] = np.arange(len(squares))
+        rows, columns = (np.arange(side) >> log for side, log in zip(self.sides.tolist(), size.tolist(), strict=True))
+        return np.asarray(table[np.ix_(rows, columns)].reshape(-1))
+
+    def moments(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """Least squares of every square: mean and variance by what is inside, then by everything.
+
+        In units of the squared scale of the noise.
+        """
+        from dpbench.mathematics.kernels.squares import square_moments
+
+        return square_moments(  # type: ignore[no-any-return]
+            self.first_child, self._children, self.cells.astype(np.float64), self.answer, self.rate
+        )
+
+    def spread(self, totals: Floats) -> Floats:
+        """Cells ``(*domain)`` from totals ``(squares,)`` of squares without squares inside, each spread evenly."""
+        rows = np.zeros(tuple(self.sides.tolist()))
+        last = np.flatnonzero((self.first_child < 0) & (self.cells > 0))
+        each = totals[last] / self.cells[last]
+        for size in np.unique(self.logs[last], axis=0):
+            mine = np.flatnonzero((self.logs[last] == size).all(axis=1))
+            labels = self.labels(last[mine])
+            flat = rows.reshape(-1)
+            flat[labels >= 0] = each[mine][labels[labels >= 0]]
+        return rows.reshape(self.domain.shape)
+
+    def _cells_from(self, corner: Ints, logs: Ints) -> Ints:
+        end = np.minimum(corner + (1 << logs), self.sides)
+        return np.asarray(np.maximum(end - corner, 0).prod(axis=1))
+
+    @property
+    def _children(self) -> Ints:
+        return np.where(self.first_child >= 0, 1 << self.log_grid.sum(axis=1), 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What the answers say of the counts, under weights of the prior."""
+
+    squares: Squares
+    weights: Floats
+    """``(kinds, terms)``: by kind of box U, then Z, the Betas and B along the first axis, then along the second."""
+    totals: Floats
+    """``(squares,)``: posterior means of squares without squares inside; 0 elsewhere."""
+    total: float
+    """Posterior mean of the number of records."""
+    evidence: float
+    """The logarithm of the answers' density, up to a constant."""
+    taken: Floats
+    """``(kinds, terms)``: how many boxes took each term, expected."""
+    likelihoods: Likelihoods | None = field(default=None, repr=False)
+    """Grids and likelihoods of every box, for draws; None where there are too many boxes to keep."""
+
+    @cached_property
+    def mean(self) -> Floats:
+        """``(*domain)``."""
+        return self.squares.spread(self.totals)
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihoods:
+    """The grid of each box and the likelihood, of all answers in it, at its points.
+
+    Box (p, q) of square v is number ``base[v] + 2 * columns * p + q``, with (rows, columns) the squares inside v and
+    (p, q) heap indices along the axes: (1, 1) is v, and a box is cut into (2p, q), (2p + 1, q) or (p, 2q), (p, 2q + 1).
+    """
+
+    base: Ints
+    low: Floats
+    per: Floats
+    points: Ints
+    beta: Floats
+    """``(boxes, points)``, the largest of each box 1."""
+    even: Floats
+    """The same if all cells are alike, over the product of the halves' scales."""
+    log_scale: Floats
+    """What beta was divided by."""
+    of_boxes: Floats
+    """``(4, boxes)``: cells, least squares mean and variance by what is inside, the largest even count."""
+
+
+def posterior(squares: Squares, fineness: Fineness | None = None) -> Posterior:
+    """Learn the weights from the answers, then the posterior under them."""
+    fineness = fineness or Fineness()
+    weights = start = first_weights(squares)
+    for _ in range(fineness.rounds):
+        found = given(squares, weights, fineness.points_of_rounds, fineness.reach)
+        raw = found.taken + PSEUDO * start
+        weights = np.where(start > 0, np.maximum(raw / raw.sum(axis=1, keepdims=True), 1e-9), 0.0)
+    return given(squares, weights, fineness.points, fineness.reach)
+
+
+def first_weights(squares: Squares) -> Floats:
+    """The prior weights of every kind of box: its extents, and whether it can be cut along both axes, one or other."""
+    terms = len(PRIOR) - 1
+    weights = np.zeros((int(np.prod(squares.log_domain + 1)), 3, 1 + 2 * terms))
+    weights[..., 0] = PRIOR[0]
+    weights[:, 0, 1:] = np.tile(PRIOR[1:], 2) / 2
+    weights[:, 1, 1 : 1 + terms] = PRIOR[1:]
+    weights[:, 2, 1 + terms :] = PRIOR[1:]
+    return weights.reshape(-1, 1 + 2 * terms)
+
+
+def given(squares: Squares, weights: Floats, points: int, reach: float) -> Posterior:
+    """The posterior under given weights."""
+    from dpbench.mathematics.kernels import cascade
+    from dpbench.mathematics.kernels import squares as squares_kernels
+
+    if squares.first_child[0] < 0:
+        raise InvalidInput("the whole domain is the only square; cut it before asking for its posterior")
+    cells = squares.cells.astype(np.float64)
+    inner = squares.first_child >= 0
+    boxes = np.where(inner, 4 * squares._children, 0)
+    kept = int(boxes.sum()) * points <= LARGEST_WORKSPACE
+    base = np.cumsum(boxes) - boxes if kept else np.zeros_like(boxes)
+    size = max(int(boxes.sum() if kept else boxes.max()), 1)
+    moments = squares.moments()
+    listed = squares_kernels.list_answers(squares.first_child, squares._children, cells, squares.answer, squares.rate)
+    likelihoods = Likelihoods(
+        base,
+        np.zeros(size),
+        np.ones(size),
+        np.zeros(size, dtype=np.int64),
+        np.zeros((size, points)),
+        np.zeros((size, points)),
+        np.zeros(size),
+        np.zeros((4, size)),
+    )
+    totals, taken = np.zeros(squares.count), np.zeros(weights.shape)
+    evidence, total = cascade.posterior(
+        squares.first_child,
+        squares.log_grid,
+        squares.logs,
+        cells,
+        squares.answer,
+        squares.rate,
+        squares.gaussian,
+        *moments,
+        *listed,
+        weights,
+        int(squares.log_domain[1]) + 1,
+        *_tables(),
+        reach,
+        base,
+        kept,
+        likelihoods.low,
+        likelihoods.per,
+        likelihoods.points,
+        likelihoods.beta,
+        likelihoods.even,
+        likelihoods.log_scale,
+        likelihoods.of_boxes,
+        totals,
+        taken,
+    )
+    return Posterior(squares, weights, totals, total, evidence, taken, likelihoods if kept else None)
+
+
+@lru_cache(maxsize=1)
+def _tables() -> tuple[Floats, ...]:
+    """Of each Beta: densities by distance from the middle, masses of an end, three Gauss points; and the normal's."""
+    from scipy.special import betainc, roots_jacobi
+
+    a = np.array(SHARPNESS)[:, None]
+    bins, longest = 512, 4096
+    edges = np.linspace(0.0, 1.0, bins + 1)[None]  # of |2 p - 1|
+    above = betainc(a, a, np.minimum((1 + edges) / 2, 1.0))
+    density = np.diff(above, axis=1) * 2 * bins
+    end = betainc(a, a, 0.5 / np.maximum(np.arange(longest), 1)[None])
+    nodes = [roots_jacobi(3, each - 1, each - 1) for each in SHARPNESS]
+    spread = 0.5 / np.sqrt(2 * np.array(SHARPNESS) + 1)
+    z = (np.arange(640) + 0.5) / 128
+    return (
+        np.ascontiguousarray(density.T),
+        np.ascontiguousarray(end.T),
+        np.array([(1 + node) / 2 for node, _ in nodes]),
+        np.array([*(weight / weight.sum() for _, weight in nodes), [1 / 6, 2 / 3, 1 / 6]]),
+        spread,
+        np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi),
+    )

@@ -1,0 +1,84 @@
+"""Noisy counts of nested squares: least squares, and the answers in an order that keeps a square's together."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(
+    "Tuple((float64[::1], float64[::1], float64[::1], float64[::1]))"
+    "(int64[::1], int64[::1], float64[::1], float64[:,::1], float64[:,::1])",
+    cache=True,
+)
+def square_moments(first_child, children, cells, answer, rate):  # type: ignore[no-untyped-def]
+    """Least squares on the tree of squares, where an answer has a variance of 1 / rate^2.
+
+    Returns mean and variance by what is asked at and below each square, then by everything.
+    """
+    n = first_child.shape[0]
+    below_mean = np.zeros(n)
+    below_variance = np.zeros(n)
+    mean = np.zeros(n)
+    variance = np.zeros(n)
+    sum_mean = np.zeros(n)
+    sum_variance = np.zeros(n)
+    for v in range(n - 1, -1, -1):
+        if cells[v] <= 0.0:
+            continue
+        precision = 0.0
+        weighted = 0.0
+        for a in range(answer.shape[1]):
+            p = rate[v, a] * rate[v, a]
+            precision += p
+            weighted += p * answer[v, a]
+        if first_child[v] >= 0:
+            for c in range(first_child[v], first_child[v] + children[v]):
+                sum_mean[v] += below_mean[c]
+                sum_variance[v] += below_variance[c]
+            precision += 1.0 / sum_variance[v]
+            weighted += sum_mean[v] / sum_variance[v]
+        below_mean[v] = weighted / precision
+        below_variance[v] = 1.0 / precision
+    mean[0] = below_mean[0]
+    variance[0] = below_variance[0]
+    for v in range(n):
+        if first_child[v] < 0 or cells[v] <= 0.0:
+            continue
+        for c in range(first_child[v], first_child[v] + children[v]):
+            share = below_variance[c] / sum_variance[v]
+            mean[c] = below_mean[c] + share * (mean[v] - sum_mean[v])
+            variance[c] = max(below_variance[c] - share * share * (sum_variance[v] - variance[v]), 0.0)
+    return below_mean, below_variance, mean, variance
+
+
+@njit(
+    "Tuple((int64[::1], int64[::1], float64[::1], float64[::1], float64[::1]))"
+    "(int64[::1], int64[::1], float64[::1], float64[:,::1], float64[:,::1])",
+    cache=True,
+)
+def list_answers(first_child, children, cells, answer, rate):  # type: ignore[no-untyped-def]
+    """The answers depth first, so that those at and below a square are one slice: start, stop, answer, rate, cells."""
+    n = first_child.shape[0]
+    size = np.zeros(n, dtype=np.int64)
+    for v in range(n - 1, -1, -1):
+        for a in range(answer.shape[1]):
+            size[v] += rate[v, a] > 0.0
+        if first_child[v] >= 0:
+            for c in range(first_child[v], first_child[v] + children[v]):
+                size[v] += size[c]
+    start = np.zeros(n, dtype=np.int64)
+    listed = np.empty((3, size[0]))
+    for v in range(n):
+        here = start[v]
+        for a in range(answer.shape[1]):
+            if rate[v, a] > 0.0:
+                listed[0, here] = answer[v, a]
+                listed[1, here] = rate[v, a]
+                listed[2, here] = cells[v]
+                here += 1
+        if first_child[v] >= 0:
+            for c in range(first_child[v], first_child[v] + children[v]):
+                start[c] = here
+                here += size[c]
+    return start, start + size, listed[0].copy(), listed[1].copy(), listed[2].copy()

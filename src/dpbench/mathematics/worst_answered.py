@@ -1,0 +1,86 @@
+"""Select the query of a workload that an estimate answers worst: what MWEM and its descendants have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.workloads import Prefix, Ranges, Workload
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BoxTotals:
+    """The statistic of records in every box of a workload, weights left aside, ``(q,)``."""
+
+    boxes: Workload
+
+    def of(self, counts: Ints) -> Floats:
+        """Exact: a float holds every total up to 2^53."""
+        return np.asarray(self.boxes.answer(counts), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """The queries of a workload as boxes with weights."""
+
+    boxes: Workload
+    """The same ranges, every weight 1."""
+    lower: Ints
+    """``(q, axes)``."""
+    upper: Ints
+    """``(q, axes)``."""
+    magnitude: Floats
+    """``(q,)``: |weight|."""
+    coefficients: Floats
+    """``(q,)``: weights as the updates use them, scaled down to -1 ... 1 where one exceeds that."""
+
+    @property
+    def sensitivity(self) -> float:
+        """The most that one record moves an answer: the largest |weight|."""
+        return float(self.magnitude.max()) or 1.0
+
+
+@lru_cache(maxsize=4)
+def queries_of(workload: Workload) -> Queries:
+    """The queries of a workload, kept between calls: they are public."""
+    listed = workload.ranges()
+    unit = listed if (listed.weights == 1).all() else Ranges(workload.domain, listed.lower, listed.upper)
+    magnitude = np.abs(listed.weights)
+    return Queries(
+        boxes=workload if isinstance(workload, Prefix) else unit,  # one running sum instead of two look-ups
+        lower=listed.lower,
+        upper=listed.upper,
+        magnitude=magnitude,
+        coefficients=listed.weights / max(1.0, float(magnitude.max())),
+    )
+
+
+class WorstAnswered:
+    """Score each query by how far the estimate's answer is off; those that were measured are forbidden.
+
+    The estimate is public, and one record moves the true answer by at most the query's |weight|.
+    """
+
+    monotone = False
+
+    def __init__(self, queries: Queries, estimate: Floats, measured: Ints) -> None:
+        self.statistic = BoxTotals(queries.boxes)
+        self.sensitivity = queries.sensitivity
+        self._magnitude = queries.magnitude
+        self._answers = queries.boxes.answer(estimate)
+        self._measured = measured
+
+    def score(self, counts: Any) -> Floats:
+        """|W_j x - W_j xhat|, ``(trials, q)``, from the box totals that stand in for the counts."""
+        errors: Floats = np.subtract(counts, self._answers)
+        np.abs(errors, out=errors)
+        errors *= self._magnitude
+        np.put_along_axis(errors, self._measured, -np.inf, axis=1)
+        return errors

@@ -1,0 +1,117 @@
+"""Claims recomputed: how much of what a question is paid for one record more takes.
+
+A question holds its mechanism, so it can be put to any counts. The audit searches for the counts and the cell that take
+most; the runner looks at the domain at hand before it believes a stranger's strategy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.privacy.mechanisms import Laplace
+from dpbench.privacy.transcript import Question
+
+Counts = NDArray[np.int64]
+
+TOLERANCE = 1e-9
+"""Relative; on top of it comes the rounding of each call, bounded from the size of its answers."""
+LIMITS = (7, 8, 15, 16, 24, 31, 32, 40, 48)
+"""Powers of two at which a type of integers, or of floats, comes to its end."""
+EXAMPLES = 3
+"""Questions of the same kind and reason, but for a number at its end, that are examined: rounds ask alike."""
+SECONDS = 0.3
+"""Time of the processor for each question."""
+
+
+def spent_share(question: Question, other: Any) -> float:
+    """How much of what a call is paid for telling its truth from another one costs, rounding allowed for."""
+    mechanism, level, paid = question.mechanism, question.level, float(question.loss)
+    rounding = float(np.max(mechanism.rounding(question.truth, other, level)))
+    if mechanism.pure:
+        return max(mechanism.largest_loss(question.truth, other, level) - rounding, 0.0) / paid
+    return float(np.sqrt(max(mechanism.divergence(question.truth, other, level) - rounding, 0.0) / paid))
+
+
+def truth_on(asked: Question, counts: Counts) -> Any:
+    """What the question comes to on given counts."""
+    counts.setflags(write=False)
+    statistic = asked.mechanism.statistic
+    return asked.mechanism.truth(counts if statistic is None else statistic.of(counts))
+
+
+def neighbours_of(asked: Question, x: Counts, cell: int) -> tuple[Question, Any]:
+    """The question on flat counts, and its truth with one more record in a cell."""
+    more = x.copy()
+    more[cell] += 1
+    before, after = (truth_on(asked, counts.reshape(asked.domain.shape)) for counts in (x.copy(), more))
+    return replace(asked, truth=before), after
+
+
+def overdrawn(asked: Question, other: Any) -> str:
+    """A claim that does not hold between a question's truth and another, in words; empty where it does."""
+    share = spent_share(asked, other)
+    if share <= 1 + TOLERANCE:  # NaN is no share
+        return ""
+    claim = float(asked.mechanism.claim)
+    return (
+        f"'{asked.why}' claims a sensitivity of {claim:g}, but one record moved what it asks by {share * claim:g}; "
+        f"too little noise by a factor {share:.3g}{_verb(asked, other)}"
+    )
+
+
+def _verb(asked: Question, other: Any) -> str:
+    """What to ask in place of noise on every score, where that seems to be meant."""
+    if not isinstance(asked.mechanism, Laplace) or np.size(other) < 2:
+        return ""
+    if float(np.abs(asked.truth - other).max()) > float(asked.mechanism.claim):
+        return ""
+    return " (no single answer moved by more than the claim; where only the largest is wanted, use data.choose)"
+
+
+def distinct(questions: Iterable[Question]) -> list[Question]:
+    """A few of each kind and reason."""
+    kept: dict[tuple[str, str], list[Question]] = {}
+    for each in questions:
+        alike = kept.setdefault((each.mechanism.name, each.why.rstrip("0123456789")), [])
+        if len(alike) < EXAMPLES:
+            alike.append(each)
+    return [each for several in kept.values() for each in several]
+
+
+def refuted_claim(questions: Iterable[Question], rng: np.random.Generator, seconds: float = SECONDS) -> str:
+    """The first claim that some record, on some counts of the question's own domain, does not keep; else empty.
+
+    Each question takes ``seconds`` of the processor at most, which on small domains is enough for every cell.
+    """
+    for asked in distinct(questions):
+        for x, cells in _trials(asked.domain.size, rng):
+            deadline = process_time() + seconds / 3
+            for cell in cells:
+                words = overdrawn(*neighbours_of(asked, x, cell))
+                if words:
+                    return words
+                if process_time() > deadline:
+                    break
+    return ""
+
+
+def _trials(n: int, rng: np.random.Generator) -> Iterator[tuple[Counts, list[int]]]:
+    """Counts, and the cells that gain a record in turn.
+
+    Nothing, which for a linear strategy is everything there is; cells in which one record more crosses the limit of a
+    type, or a common threshold; and scattered counts.
+    """
+    every = list(dict.fromkeys([0, n // 2, n - 1, *rng.permutation(n).tolist()]))
+    yield np.zeros(n, dtype=np.int64), every
+    crossing = rng.integers(0, 3, n)
+    edges = rng.permutation([*((1 << power) - 1 for power in LIMITS), *(10**power - 1 for power in range(1, 8))])
+    placed = rng.permutation(n)[: len(edges)]
+    crossing[placed] = edges[: len(placed)]
+    yield crossing, placed.tolist()
+    yield rng.integers(0, 4, n) * rng.integers(0, 2, n) * 50, every

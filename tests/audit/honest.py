@@ -1,0 +1,175 @@
+"""Honest algorithms of unusual kinds: what an audit must not accuse, or must refuse with the right words."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpbench.algorithm import Algorithm
+from dpbench.domain import Domain
+from dpbench.mathematics.cells import Cells
+from dpbench.mathematics.groups import GroupTotals
+from dpbench.privacy import split
+
+
+@dataclass(frozen=True, kw_only=True)
+class Honest(Algorithm):
+    """What they share: nothing is declared that is not so."""
+
+    exchangeable = False
+    consistent = True
+
+    def cells(self, data, spend, why="cells"):
+        return data.measure(Cells(data.domain), spend, why)
+
+
+class ClippedCells(Cells):
+    """Cells up to a public bound: one record moves one of them by at most 1."""
+
+    def answer(self, counts):
+        return np.minimum(counts, 50)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clips(Honest):
+    name = "clips at a public bound"
+    consistent = False
+
+    def estimate(self, data, workload):
+        return np.clip(data.laplace(ClippedCells(data.domain), data.budget, "clipped cells"), 0.0, 50.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AtLeast32(Honest):
+    name = "domains of at least 32 cells"
+
+    def supports(self, domain):
+        return Domain.of(domain).ndim == 1 and Domain.of(domain).size >= 32
+
+    def estimate(self, data, workload):
+        return self.cells(data, data.budget)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicCoins(Honest):
+    name = "public randomness"
+    notions = ("pure", "zCDP")
+    consistent = False
+
+    def estimate(self, data, workload):
+        noisy = self.cells(data, data.budget)
+        for row, coins in zip(noisy, data.coins(), strict=True):
+            row[...] += coins.normal(size=data.domain.shape)
+        return noisy
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedSeed(Honest):
+    name = "a fixed seed of its own for public choices"
+
+    def estimate(self, data, workload):
+        order = np.random.default_rng(5).permutation(data.domain.size)
+        labels = np.empty(data.domain.size, dtype=int)
+        labels[order] = np.arange(data.domain.size)
+        totals = data.laplace(GroupTotals(labels, data.domain.size), data.budget, "cells in another order")
+        return totals[:, labels].reshape(data.trials, *data.domain.shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchedSolver(Honest):
+    """Least squares of two looks by one product for all trials: its last bits depend on how many there are."""
+
+    name = "a solver whose last bits depend on the batch"
+
+    def estimate(self, data, workload):
+        first, second = split(data.budget, 0.3)
+        looks = np.stack([self.cells(data, first, "first look"), self.cells(data, second, "second look")])
+        flat = looks.reshape(2, -1) / (1 + 1e-12 * data.trials)
+        return (np.array([0.25, 0.75]) @ flat).reshape(data.trials, *data.domain.shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneByOne(Honest):
+    name = "one trial at a time, by a loop"
+    consistent = False
+
+    def estimate_once(self, data, workload):
+        search, rest = split(data.budget, 0.2)
+        total = data.laplace(GroupTotals(np.zeros(data.domain.size, dtype=int), 1), search, "total")[0]
+        noisy = self.cells(data, rest)
+        return noisy + 1.0 if total > 100 else np.maximum(noisy, 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopsEarly(Honest):
+    name = "stops where a noisy answer says so"
+
+    def estimate_once(self, data, workload):
+        share = data.budget / 8
+        for number in range(4):
+            total = data.laplace(GroupTotals(np.zeros(data.domain.size, dtype=int), 1), share, f"look {number}")[0]
+            if total > 50 * number:
+                break
+        noisy = self.cells(data, data.budget / 2)
+        data.forfeit(data.budget, "looks that were not needed")
+        return noisy
+
+
+_TABLES = {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicCache(Honest):
+    name = "a cache of public tables"
+
+    def estimate(self, data, workload):
+        if data.domain.shape not in _TABLES:
+            _TABLES[data.domain.shape] = np.linspace(0, 1e-9, data.domain.size).reshape(data.domain.shape)
+        return self.cells(data, data.budget) + _TABLES[data.domain.shape]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReturnsAView(Honest):
+    name = "a view of a padded buffer"
+
+    def estimate(self, data, workload):
+        noisy = self.cells(data, data.budget)
+        padded = np.empty((data.trials + 3, *data.domain.shape))
+        padded[1:-2] = noisy
+        return padded[1:-2]
+
+
+class Scores:
+    """Noise on every score for what one record does to one of them."""
+
+    sensitivity = 1
+
+    def __init__(self, domain):
+        self.shape = (domain.size,)
+
+    def answer(self, counts):
+        return np.cumsum(counts.reshape(-1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyMaxByHand(Honest):
+    """Report noisy max is private, and yet the noise on each score is too little for all of them to be known."""
+
+    name = "noisy max by hand"
+
+    def estimate(self, data, workload):
+        first, second = split(data.budget, 0.1)
+        data.laplace(Scores(data.domain), first, "prefixes").argmax(axis=1)
+        return self.cells(data, second)
+
+
+HONEST = (
+    Clips,
+    AtLeast32,
+    PublicCoins,
+    FixedSeed,
+    BatchedSolver,
+    OneByOne,
+    StopsEarly,
+    PublicCache,
+    ReturnsAView,
+)

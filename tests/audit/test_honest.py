@@ -1,0 +1,35 @@
+"""Unusual and honest: nothing is refuted, and what is refused is refused with words that help."""
+
+import pytest
+
+from audit.honest import HONEST, AtLeast32, NoisyMaxByHand
+from dpbench.audit import audit, check_algorithm
+from dpbench.errors import CheckFailed
+
+
+@pytest.mark.parametrize("algorithm", HONEST, ids=lambda algorithm: algorithm.name)
+def test_an_honest_algorithm_is_not_accused(algorithm):
+    """Every layer but the black box, with a tenth of the cases."""
+    check_algorithm(algorithm, cases=48)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("algorithm", HONEST, ids=lambda algorithm: algorithm.name)
+def test_an_honest_algorithm_is_not_accused_by_the_whole_audit(algorithm, seed):
+    """With the black box."""
+    report = audit(algorithm, seed=seed, black_box=6000)
+    assert report.passed, [layer.cause for layer in report.failures]
+
+
+def test_what_supports_keeps_out_is_counted():
+    """The words say how much of what was drawn could not be tried."""
+    figures = audit(AtLeast32, cases=48).layer("replay").figures
+    assert figures["domains kept out by supports()"] > 0
+    assert figures["cells"][0] >= 32
+
+
+def test_noisy_max_by_hand_is_pointed_to_the_verb():
+    """The claim is true of one score and not of all that are asked for."""
+    with pytest.raises(CheckFailed, match=r"'prefixes' claims a sensitivity of 1, .* use data\.choose"):
+        check_algorithm(NoisyMaxByHand)

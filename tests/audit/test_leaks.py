@@ -1,0 +1,63 @@
+"""The leaks of ``leaks.py``: each is found, in one line that says what was seen and how to see it again."""
+
+import pytest
+
+from audit.leaks import BEYOND, LEAKS, LEAKY_FUNCTIONS, CacheByDomain, NearTheLimit, ParityOfTheTotal, Slowly
+from dpbench.audit import audit, audit_function, check_algorithm
+from dpbench.audit.replay_layer import check_replay
+from dpbench.audit.subject import Subject, built
+from dpbench.errors import CheckFailed
+
+
+@pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak.__name__)
+def test_the_randomised_replay_finds_it(leak):
+    """By the cases of the default audit, with a reproduction."""
+    with pytest.raises(CheckFailed, match="seen with") as caught:
+        check_replay(Subject(built(leak)))
+    assert "\n" not in str(caught.value)
+    assert "epsilon=" in str(caught.value) or "rho=" in str(caught.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("leak", LEAKS, ids=lambda leak: leak.__name__)
+def test_the_default_check_finds_it(leak):
+    """Whatever layer comes first."""
+    with pytest.raises(CheckFailed):
+        check_algorithm(leak)
+
+
+@pytest.mark.parametrize("function", LEAKY_FUNCTIONS, ids=lambda function: function.__name__)
+def test_leaky_plain_functions_are_found(function):
+    """The search finds the counts on which the black box shows it; false alarms 0.001 per function."""
+    report = audit_function(function, runs=2000)
+    assert not report.passed
+    assert "seen with x = " in report.layer("black box").cause
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("leak", BEYOND, ids=lambda leak: leak.__name__)
+def test_what_is_beyond_the_audit_stays_unseen(leak):
+    """Said here so that nobody believes otherwise; time is not looked at."""
+    assert leak is Slowly
+    check_algorithm(leak)
+
+
+def test_a_failing_case_is_made_small():
+    """One cell differs and the others are empty, one trial, noise as it ought to be."""
+    cause = audit(ParityOfTheTotal, cases=8).layer("replay").cause
+    assert "trials=1" in cause
+    assert "epsilon=1" in cause
+    assert "noise" not in cause.partition("seen with")[2]
+
+
+def test_far_vectors_lead_to_the_neighbours_between_which_it_switches():
+    """Bisection ends at the record that makes the difference."""
+    with pytest.raises(CheckFailed, match=r"on a neighbour .* cell \d+ from \d+ to \d+"):
+        check_replay(Subject(built(NearTheLimit)))
+
+
+def test_what_is_kept_between_runs_is_found_although_the_audit_has_run_before():
+    """Every batch starts from the same state, so no earlier run of the audit fills a cache for both sides."""
+    for _ in range(2):
+        with pytest.raises(CheckFailed, match="not private"):
+            check_algorithm(CacheByDomain, cases=40)
