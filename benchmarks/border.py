@@ -25,7 +25,6 @@ WORKLOADS = (
     *(RandomRange((n, n), queries=None) for n in (16, 32, 64, 128, 256)),
     *(RandomRange((n, n, n), queries=None) for n in (8, 16, 32, 64)),
 )
-QUICK = tuple(workload for workload in WORKLOADS if max(workload.domain) <= 64)
 HEAD = """\
 # Pure differential privacy or Gaussian noise?
 

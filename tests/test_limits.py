@@ -135,6 +135,35 @@ def test_the_bound_for_any_noise_is_about_half():
         _ = limit(Prefix(64), 1, delta=1e-6).any_noise
 
 
+def test_the_limit_of_a_rho():
+    """P2 / (2 rho), in words; noise of any kind is bounded by P2 / (e^(2 rho) - 1), which it meets at small rho."""
+    found = limit(Prefix(64), rho=0.25)
+    assert float(found) == pytest.approx(2 * found.unit)
+    assert str(found).startswith(
+        f"{float(found):.6g}: at rho 0.25 no unbiased strategy with Gaussian noise has a smaller"
+    )
+    assert found.any_noise == pytest.approx(found.unit / math.expm1(0.5))
+    assert limit(Prefix(64), rho=1e-4).any_noise == pytest.approx(float(limit(Prefix(64), rho=1e-4)), rel=2e-4)
+    assert float(dpb.algorithms.get("GaussianOptimal").expected_error(Prefix(64), rho=0.25)) > found
+
+
+@pytest.mark.parametrize(
+    ("budget", "words"),
+    [
+        ({}, "epsilon"),
+        ({"epsilon": 1, "rho": 1}, "rho was given together with epsilon or delta"),
+        ({"rho": 0}, "rho"),
+        ({"rho": "x"}, "rho"),
+    ],
+    ids=str,
+)
+def test_a_budget_of_the_wrong_notion_is_refused(budget, words):
+    """In one line."""
+    with pytest.raises(DPBenchError, match=words) as refusal:
+        limit(Prefix(4), **budget)
+    assert "\n" not in str(refusal.value)
+
+
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "1", None, True, [1]])
 def test_a_bad_epsilon_is_refused(epsilon):
     """As everywhere."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -258,3 +262,26 @@ def test_the_published_form_is_the_private_one():
     x = np.arange(40)
     assert published.is_private
     np.testing.assert_array_equal(published.run(x, Prefix(40), 1, 2, 3), HDMM.run(x, Prefix(40), 1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("side", "iterations"), [(4096, hdmm.ITERATIONS), pytest.param(1500, 20, marks=pytest.mark.slow)]
+)
+def test_the_bytes_do_not_depend_on_the_threads_of_a_library(side, iterations, tmp_path):
+    """Nor on the process: a run with a strategy that comes with the package, and one with a search before it."""
+    code = (
+        "import hashlib, sys\n"
+        "import numpy as np\n"
+        "from dpbench import algorithms\n"
+        "from dpbench.workloads import Prefix\n"
+        f"hdmm = algorithms.get('HDMM', iterations={iterations})\n"
+        f"found = hdmm.run(np.arange({side}), Prefix({side}), 1, seed=0)\n"
+        "sys.stdout.write(hashlib.sha256(found.tobytes()).hexdigest())\n"
+    )
+    found = set()
+    for threads in ("1", "3"):
+        settings = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads)
+        environment = {**os.environ, **settings, "DPBENCH_CACHE": str(tmp_path / threads)}
+        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        found.add(done.stdout)
+    assert len(found) == 1

@@ -48,6 +48,11 @@ run demo --with plain.py:Mine | no class in plain.py named 'Mine'; there are non
 run demo --variant other | choose from
 list | required: what
 list things | choose from
+strategies | required: --domain
+strategies --domain x | write for example
+strategies --domain 16 --workload Prefixes | did you mean Prefix
+strategies --domain 16 --workload nosuch.csv | check the path
+strategies --domain 16 --rho 1 --delta 0.1 | give rho alone
 paper --store nosuch | make one with
 paper --finding 11 | choose from
 paper --store store --page nosuch/x.md | nosuch/x.md: No such file

@@ -9,7 +9,15 @@ from dpbench.domain import Domain
 from dpbench.mathematics.block_tree import block_tree
 from dpbench.mathematics.expected_error import mean_over_queries, squared_overlaps
 from dpbench.mathematics.least_squares import TreeLeastSquares
-from dpbench.mathematics.weighted_tree import Hierarchy, axis_energies, fit_hierarchy, hierarchy_variance, weigh
+from dpbench.mathematics.weighted_tree import (
+    Hierarchy,
+    axis_energies,
+    energies,
+    fit_hierarchy,
+    hierarchy_variance,
+    prefix_energy,
+    weigh,
+)
 from dpbench.workloads import AllRange, Identity, Prefix, RandomRange, RandomSmall, Ranges
 from reference import tree as reference
 
@@ -40,6 +48,14 @@ def test_the_variance_is_that_of_least_squares(workload, sides, weights):
     variance = hierarchy_variance(workload, Hierarchy(sides, weights))
     assert variance == pytest.approx(reference.mean_variance(tree, workload.matrix()), rel=1e-10)
     assert variance == pytest.approx(TreeLeastSquares(tree).mean_variance(workload), rel=1e-10)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 17, 60])
+def test_prefixes_have_a_closed_form(n):
+    """The same as the mean over their list, for blocks of every side."""
+    listed = energies(Prefix(n).ranges())
+    for side in range(1, n + 3):
+        assert prefix_energy(n, side) == pytest.approx(listed((side,)), rel=1e-12)
 
 
 def test_equal_weights_are_hb():

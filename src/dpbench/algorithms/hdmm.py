@@ -34,7 +34,7 @@ QUICK = 512
 """Cells of an axis up to which a search takes seconds."""
 LONGEST = 32_768
 """Cells of the longest axis."""
-SEARCH = ("kernels.p_identity", "descent", "moments", "p_identity", "p_identity_fit", "tents")
+SEARCH = ("kernels.matrices", "kernels.p_identity", "descent", "moments", "p_identity", "p_identity_fit", "tents")
 """The modules that search, all of them (a test follows the calls); what other code has left on the disk is not read."""
 
 

@@ -21,13 +21,14 @@ unbiased strategy is below. Nothing is run and no data are read: these errors de
 alone. Algorithms that depend on the data (DAWA, MWEM, ...) are not here; `dpbench run` measures them.
 
 With --epsilon alone, noise is Laplace (pure differential privacy); with --delta beside it, or --rho, it is Gaussian.
-A workload is a name (`dpbench list workloads`), a name with parameters, or a CSV file of your own ranges with the
-columns lower0,upper0,lower1,upper1,... and, if you like, weight; boxes are half-open: [lower, upper).
+A workload is a name (`dpbench list workloads`), a name with parameters such as 'RandomRange(queries=500, seed=3)', or a
+CSV file of your own ranges with the columns lower0,upper0,lower1,upper1,... and, if you like, weight; boxes are
+half-open: [lower, upper).
 """
 _EXAMPLE = """\
 dpbench strategies --domain 4096 --workload Prefix --epsilon 1
   dpbench strategies --domain 128x128 --epsilon 0.5 --delta 1e-6
-  dpbench strategies --domain 1024 --workload 'RandomRange(queries=500, seed=3)' --rho 0.01 --json
+  dpbench strategies --domain 1024 --workload RandomRange --rho 0.01 --json
   dpbench strategies --domain 64x64 --workload boxes.csv --epsilon 1"""
 
 

@@ -113,14 +113,16 @@ def _descend(moment: Moment, begun: Rows, iterations: int) -> tuple[float, Rows]
 def _value(moment: Moment, found: Rows, count: int, *, slope: bool = False) -> tuple[float, Floats]:
     """f, and its gradient where it is asked for."""
     from dpbench.mathematics.kernels import p_identity as kernels
+    from dpbench.mathematics.kernels.matrices import inverse as inverted
+    from dpbench.mathematics.kernels.matrices import product
 
     rows, theta = found
     s = 1.0 + theta.sum(axis=1)
-    inverse = np.linalg.inv(kernels.gram(rows, theta, count))
+    inverse = inverted(kernels.gram(rows, theta, count))
     h = moment.times(kernels.spread(rows, theta, s, count))
     middle = kernels.gather(rows, theta, s, h)
-    value = float(moment.diagonal @ (s * s) - (inverse * middle).sum())
+    value = float((moment.diagonal * s * s).sum() - (inverse * middle).sum())
     if not slope:
         return value, np.empty(0)
-    z = inverse @ middle @ inverse
+    z = product(product(inverse, middle), inverse)
     return value, kernels.gradient(rows, theta, s, moment.diagonal, inverse, z, h)

@@ -44,9 +44,10 @@ class AxisLeastSquares:
     @cached_property
     def inverse(self) -> Floats:
         """G^-1."""
+        from dpbench.mathematics.kernels.matrices import inverse
         from dpbench.mathematics.kernels.p_identity import gram
 
-        return np.linalg.inv(gram(self.strategy.rows, self.theta, self.strategy.count))
+        return np.asarray(inverse(gram(self.strategy.rows, self.theta, self.strategy.count)))
 
     def solve(self, answers: Floats) -> Floats:
         """Columns ``(side, lanes)`` from answers ``(side + count, lanes)``."""

@@ -103,10 +103,13 @@ def fit_ladder(moment: Moment, intervals: tuple[int, ...]) -> Ladder:
 
         f(r) = s^2 (tr K - <G^-1, R N R>),   G = I + R C R,   R = diag(r).
     """
+    from dpbench.mathematics.kernels.matrices import inverse as inverted
+    from dpbench.mathematics.kernels.matrices import product
+
     levels = len(intervals)
     level = np.repeat(np.arange(levels), np.asarray(intervals) + 1)
     tents = _matrix(Ladder(moment.side, intervals, np.ones(levels)), moment.diagonal > 0)
-    cross = (tents.T @ tents).toarray()
+    cross = np.ascontiguousarray((tents.T @ tents).toarray())
     inner = np.empty_like(cross)
     for start in range(0, len(level), COLUMNS):
         some = slice(start, start + COLUMNS)
@@ -117,11 +120,11 @@ def fit_ladder(moment: Moment, intervals: tuple[int, ...]) -> Ladder:
         grown = np.exp(log_ratio)
         ratio = LEAST + grown
         r, s = ratio[level], 1.0 + ratio.sum()
-        inverse = np.linalg.inv(np.eye(len(r)) + r[:, None] * cross * r)
-        middle = inverse @ (r[:, None] * inner * r)
+        inverse = inverted(np.eye(len(r)) + r[:, None] * cross * r)
+        middle = product(inverse, r[:, None] * inner * r)
         rest = total - np.trace(middle)
         # d rest / dr_k = 2 (G^-1 R N R G^-1 R C - G^-1 R N)_kk
-        slope = 2 * ((middle @ inverse) * (r[:, None] * cross).T).sum(axis=1) - 2 * np.diag(middle) / r
+        slope = 2 * (product(middle, inverse) * (r[:, None] * cross).T).sum(axis=1) - 2 * np.diag(middle) / r
         return float(s * s * rest), (s * s * np.bincount(level, slope) + 2 * s * rest) * grown
 
     least, found = descend(error, np.full(levels, -0.5), WEIGHINGS, enough=1e-9)

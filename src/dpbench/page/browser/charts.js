@@ -50,7 +50,7 @@ function dotChart({ width, panels, label, unit }) {
   const gutter = Math.min(Math.max(...names.map((name) => textWidth(name, 13)), 40) + 14, room * 0.38);
   const range = logRange(panels.flatMap((panel) => panel.rows.flatMap((row) => [...row.dots.map((dot) => dot.value), row.mean, ...(row.ends || [])])).concat(panels.flatMap((panel) => (panel.lines || []).map((line) => line.value))));
   const step = 19;
-  const head = 40;
+  const head = 46;
   const foot = 40;
   const tall = Math.max(...panels.map((panel) => panel.rows.length)) * step + head + foot;
   const root = drawing(width, Math.ceil(panels.length / columns) * tall, label);
@@ -66,13 +66,15 @@ function dotChart({ width, panels, label, unit }) {
       root.append(shape("text", { x: at, y: bottom + 14, "text-anchor": "middle", fill: ink.quiet, "font-size": 11 }, tick.text));
     }
     root.append(shape("text", { x: left + room - 8, y: bottom + 29, "text-anchor": "end", fill: ink.quiet, "font-size": 11 }, unit));
-    let last = -Infinity;
+    const ends = [-Infinity, -Infinity, -Infinity]; // of the names in three rows: lines may be close to each other
     for (const line of [...(panel.lines || [])].sort((a, b) => a.value - b.value)) {
       const at = x(line.value);
-      const crowded = at - last < 52;
+      const half = textWidth(line.name, 10.5) / 2;
+      const middle = Math.min(at, left + room - 26);
+      const level = Math.max(0, ends.findIndex((end) => middle - half > end + 4));
+      ends[level] = middle + half;
       root.append(tip(shape("line", { x1: at, x2: at, y1: top + head - 6, y2: bottom, stroke: ink.baseline, "stroke-width": 1.4, "stroke-dasharray": line.dash ?? "5 3" }), `${line.name}: ${number(line.value)}${line.text ? `\n${line.text}` : ""}`));
-      root.append(shape("text", { x: Math.min(at, left + room - 26), y: top + (crowded ? 22 : 31), "text-anchor": "middle", fill: ink.baseline, "font-size": 10.5 }, line.name));
-      last = at;
+      root.append(shape("text", { x: middle, y: top + head - 9 - 9 * level, "text-anchor": "middle", fill: ink.baseline, "font-size": 10.5 }, line.name));
     }
     panel.rows.forEach((row, k) => rowOfDots(root, row, { left, gutter, y: top + head + k * step + step / 2, x, room, step, ink }));
   });
