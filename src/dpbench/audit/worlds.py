@@ -25,8 +25,8 @@ from dpbench.privacy import RandomNoise, Recording
 from dpbench.privacy.claims import TOLERANCE, overdrawn, refuted_claim
 from dpbench.privacy.transcript import CallLoss, Draw, Question, Seeds
 
-SECONDS = 20.0
-"""That a fresh process may take for a batch."""
+SECONDS = 10.0
+"""Of the processor, that a fresh process may take for a batch."""
 CLAIM_SECONDS = 0.06
 """Time of the processor in which a claim is tried on as many cells as possible."""
 
