@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -57,8 +58,12 @@ def _black_box(function: Plain, name: str, domains: list[Domain], runs: int, see
         return Layer("black box", "fail", f"{name} is not private: {leak}", {"scale leak": True})
     sampler = _runs_of(function)
 
+    @cache
+    def suspects(workload: Workload) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        return suspicious_pairs(sampler, workload, 1.0, seed, SUSPECTS)
+
     def pairs(workload: Workload, epsilon: float) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        return usual_pairs(workload, epsilon) + suspicious_pairs(sampler, workload, epsilon, seed, SUSPECTS)
+        return usual_pairs(workload, epsilon) + suspects(workload)
 
     return black_box_layer(name, sampler, [workload_for(domain) for domain in domains], runs, seed, pairs=pairs)
 
