@@ -102,9 +102,10 @@ def refuted_claim(questions: Iterable[Question], rng: np.random.Generator, secon
         for way in (_on_nothing, _at_thresholds, _scattered):
             deadline = process_time() + seconds / 3
             for x, cell in way(asked.domain.size, rng):
-                words = overdrawn(*neighbours_of(asked, x, cell))
-                if words:
-                    return words
+                question, other = neighbours_of(asked, x, cell)
+                words = overdrawn(question, other)
+                if words and not any(asked.mechanism.refusal(truth, 1) for truth in (question.truth, other)):
+                    return words  # what the handle refuses to answer, as too large, claims nothing
                 if process_time() > deadline:
                     break
     return ""
