@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from audit.few import some_of
 from audit.leaks import TenthAboveThreeHundred
 from audit.mutants import (
     BROKEN_FUNCTIONS,
@@ -33,6 +34,7 @@ def flagging(report):
     return {layer.name for layer in report.failures}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_every_mutant_is_flagged_by_the_replay(mutant):
     """Alone, with the cases of the default audit; only what overdraws its budget fails there rather than leaks."""
@@ -53,7 +55,7 @@ def test_a_switch_at_any_total_is_found_and_named():
     assert re.search(r"on a neighbour it asked 'blocks'.* cell \d+ from", audit(GridByTrueScale).layer("replay").cause)
 
 
-@pytest.mark.parametrize("function", BROKEN_FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", some_of(BROKEN_FUNCTIONS, 2), ids=lambda function: function.__name__)
 def test_broken_plain_functions_are_flagged(function):
     """Code that knows nothing of this package can be audited too."""
     assert flagging(audit_function(function, runs=2000))
@@ -66,7 +68,7 @@ def test_a_plain_laplace_mechanism_passes():
     assert report.layer("replay").verdict == "not run"
 
 
-@pytest.mark.parametrize("name", NOT_PRIVATE)
+@pytest.mark.parametrize("name", some_of(NOT_PRIVATE, 4))
 def test_published_forms_are_flagged_by_measurement_with_their_marks_switched_off(name):
     """A divergence, a call over its charge or a refuted epsilon, and not what the form says of itself."""
     subject = Subject(algorithms.get(name, variant="published"), ignore_marks=True)
@@ -102,9 +104,9 @@ def test_the_report_says_what_was_tried(name):
     report = audit(algorithms.get(name), cases=40)
     assert report.passed
     figures = report.layer("replay").figures
-    assert figures["cases"] == 40
+    assert figures["cases"] + figures["cases with counts too large for exact answers"] == 40
     assert figures["cells"][0] < figures["cells"][1] <= 1100
-    assert f"40 random cases replayed (domains: {figures['domains']} of" in report.tried()
+    assert f"{figures['cases']} random cases replayed (domains: {figures['domains']} of" in report.tried()
     assert [layer.name for layer in report.layers] == list(LAYERS)
     assert json.loads(json.dumps(report.as_json()))["passed"] is True
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpbench import algorithms
-from dpbench.audit.black_box import FALSE_ALARM, PURE, neighbours_on, probe
+from dpbench.audit.black_box import FALSE_ALARM, PURE, neighbours_on, probe, usual_pairs
 from dpbench.audit.events import Event, _lower, _upper, choose_event
 from dpbench.audit.events import test_event as count_event
 from dpbench.audit.features import features
@@ -61,14 +61,20 @@ def test_low_order_bits_are_left_aside():
 
 @pytest.mark.parametrize("written", ["4", "2x2", "12x3"])
 def test_the_two_inputs_are_neighbours(written):
-    """One record in one cell."""
-    fewer, more = neighbours_on(Domain.of(written))
-    assert np.abs(more - fewer).sum() == 1
+    """One record in one cell; large cells are among the pairs."""
+    pairs = usual_pairs(workload_for(Domain.of(written)), 1.0)
+    assert [int(np.abs(more - fewer).sum()) for fewer, more in pairs] == [1, 1]
+    assert pairs[1][0].min() >= 10**5
+
+
+def few_records(workload, epsilon):
+    return [neighbours_on(workload.domain)]
 
 
 def test_identity_shows_most_of_its_epsilon_and_no_more():
     """The Laplace mechanism is tight, so a good test comes close to epsilon; this one has 10,000 runs a side."""
-    findings = list(probe(runs_of(Subject(algorithms.get("Identity"))), [workload_for(Domain.of("4"))], 10_000, 0))
+    sampler, workloads = runs_of(Subject(algorithms.get("Identity"))), [workload_for(Domain.of("4"))]
+    findings = list(probe(sampler, workloads, 10_000, 0, pairs=few_records))
     assert [finding.setting.epsilon for finding in findings] == [epsilon for epsilon, _ in PURE]
     assert not any(finding.refuted for finding in findings)
     assert findings[0].strongest.refuted > 0.75
@@ -123,5 +129,5 @@ class HalfNoiseSampler:
 
 
 def _refutes(sampler, seed, runs=10**6):
-    (finding,) = probe(sampler, [workload_for(Domain.of("4"))], runs, seed, ((1.0, 1e-6),))
+    (finding,) = probe(sampler, [workload_for(Domain.of("4"))], runs, seed, ((1.0, 1e-6),), few_records)
     return finding.refuted

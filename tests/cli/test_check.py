@@ -111,7 +111,7 @@ def plugin(tmp_path):
 )
 def test_whatever_an_algorithm_does_is_one_clear_line(plugin, capfd, name, code, line):
     """It is examined in a process of its own, with a time limit; the table stays whole."""
-    assert main(["check", f"{plugin}:{name}", "--timeout", "8" if name == "Hangs" else "100"]) == code
+    assert main(["check", f"{plugin}:{name}", "--cases", "16", "--timeout", "8" if name == "Hangs" else "100"]) == code
     lines = capfd.readouterr().out.splitlines()
     assert lines[0].split() == [
         "algorithm",
@@ -131,16 +131,24 @@ def test_whatever_an_algorithm_does_is_one_clear_line(plugin, capfd, name, code,
 def test_a_plain_function_is_recognised(plugin, capsys):
     """The black box, the scale and determinism; nothing else can be examined."""
     plain, cheats = f"{plugin}:plain", f"{plugin}:cheats"
-    assert main(["check", plain, cheats, "--runs", "5000", "--jobs", "0", "--json"]) == 1
+    assert main(["check", plain, cheats, "--runs", "2000", "--jobs", "0", "--json"]) == 1
     first, second = json.loads(capsys.readouterr().out)["algorithms"]
     assert (first["passed"], second["passed"]) == (True, False)
     assert first["form"] == "plain function"
     assert {layer["name"]: layer["verdict"] for layer in second["layers"]}["black box"] == "fail"
 
 
+def test_what_was_tried_is_said(capsys):
+    """Not "passed": cases, domains, budgets and workloads; a domain of one's own is the only one."""
+    assert main(["check", "Uniform", "--domain", "40", "--cases", "16", "--jobs", "0"]) == 0
+    text = capsys.readouterr().out
+    assert "not refuted" in text
+    assert "tried Uniform: 16 random cases replayed (domains: 1 of 40 to 40 cells; epsilon" in text
+
+
 def test_side_information_makes_the_difference(capsys):
     """Bought, the scale is paid for; public, it is not."""
-    assert main(["check", "UGrid", "--jobs", "0"]) == 0
+    assert main(["check", "UGrid", "--cases", "16", "--jobs", "0"]) == 0
     assert main(["check", "UGrid", "--jobs", "0", "--side-information", "public"]) == 1
     text = capsys.readouterr().out
     assert "the true scale, known for nothing" in text
@@ -155,6 +163,8 @@ def test_side_information_makes_the_difference(capsys):
         (["Identity", "--seed", "-1"], "--seed is -1"),
         (["Identity", "--timeout", "0"], "--timeout is 0"),
         (["Identity", "--jobs", "-2"], "--jobs is -2"),
+        (["Identity", "--cases", "0"], "--cases is 0"),
+        (["Identity", "--domain", "no"], "no"),
     ],
 )
 def test_bad_options_are_one_line(arguments, cause, capsys):
@@ -167,10 +177,10 @@ def test_bad_options_are_one_line(arguments, cause, capsys):
 
 def test_progress_is_told_of_several_and_can_be_silenced(capsys):
     """One line for each that is done, apart from the table."""
-    assert main(["check", "Identity", "Uniform", "--jobs", "0"]) == 0
+    assert main(["check", "Identity", "Uniform", "--cases", "16", "--jobs", "0"]) == 0
     told = capsys.readouterr().err.splitlines()
     assert [line.split()[:3] for line in told] == [["1/2", "Identity:", "not"], ["2/2", "Uniform:", "not"]]
-    assert main(["check", "Identity", "Uniform", "--jobs", "0", "--quiet"]) == 0
+    assert main(["check", "Identity", "Uniform", "--cases", "16", "--jobs", "0", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
 
 

@@ -71,13 +71,13 @@ def test_all_datasets_are_listed(capsys):
 
 def test_check_passes_a_good_algorithm_from_a_file(toy, capsys):
     """A stranger's class in a file is checked without being installed."""
-    assert main(["check", toy()]) == 0
+    assert main(["check", toy(), "--cases", "16"]) == 0
     assert any(line.startswith("Toy ") and line.endswith(" pass") for line in capsys.readouterr().out.splitlines())
 
 
 def test_check_fails_a_bad_one_with_exit_code_1(toy, capsys):
     """The cause stands on one line."""
-    assert main(["check", toy(cheat=" / 2"), "Identity"]) == 1
+    assert main(["check", toy(cheat=" / 2"), "Identity", "--cases", "16"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].startswith("Toy ")
     assert lines[2].endswith(" FAIL")
@@ -126,7 +126,7 @@ def test_a_new_file_is_in_the_catalogue_at_once(monkeypatch, tmp_path, capsys, t
     try:
         assert main(["list", "algorithms"]) == 0
         assert "\nToy " in capsys.readouterr().out
-        assert main(["check", "Toy", "--jobs", "0"]) == 0
+        assert main(["check", "Toy", "--cases", "16", "--jobs", "0"]) == 0
     finally:
         algorithms.everything.cache_clear()
         sys.modules.pop("dpbench.algorithms.toy", None)

@@ -69,8 +69,8 @@ BLACK_BOX_DOMAINS = {1: ("4", "12"), 2: ("2x2", "12x3")}
 BATCH = 2000
 
 
-LONGEST = 600.0
-"""Seconds that a check may take in its process."""
+LONGEST = 300.0
+"""Seconds of the processor that a check may take in its process."""
 
 
 def check_algorithm(

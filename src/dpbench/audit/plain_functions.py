@@ -8,12 +8,15 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.audit.black_box import Promise, Sampler, usual_pairs
+from dpbench.audit.fresh import TooSlow, fresh
 from dpbench.audit.layers import black_box_layer
 from dpbench.audit.report import AuditReport, Layer
 from dpbench.audit.side_effects import files_opened
@@ -26,6 +29,8 @@ from dpbench.workloads import Workload
 Plain = Callable[[NDArray[np.int64], Workload, float, np.random.Generator], Any]
 
 QUICK_RUNS = 6_000
+LONGEST = 60.0
+"""Seconds of the processor for a few calls in a process of their own."""
 SUSPECTS = 3
 """Pairs found by a search that are tested beside the usual ones, for each workload and epsilon."""
 DOMAINS = (("4", "12"), ("2x2", "12x3"))
@@ -37,6 +42,7 @@ def audit_function(function: Plain, *, runs: int = QUICK_RUNS, seed: int = 0) ->
     started, name = time.perf_counter(), getattr(function, "__name__", "function")
     layers = []
     try:
+        _check_memory(function, name)  # first: nothing has run here that it could remember
         domains = _domains(function, name)
         layers.append(Layer("conformance", "pass", "", _check_determinism(function, name, domains[-1])))
         leak = _scale_leak(function, domains[-1])
@@ -57,8 +63,12 @@ def _black_box(function: Plain, name: str, domains: list[Domain], runs: int, see
         return Layer("black box", "fail", f"{name} is not private: {leak}", {"scale leak": True})
     sampler = _runs_of(function)
 
+    @cache
+    def suspects(workload: Workload) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        return suspicious_pairs(sampler, workload, 1.0, seed, SUSPECTS)
+
     def pairs(workload: Workload, epsilon: float) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        return usual_pairs(workload, epsilon) + suspicious_pairs(sampler, workload, epsilon, seed, SUSPECTS)
+        return usual_pairs(workload, epsilon) + suspects(workload)
 
     return black_box_layer(name, sampler, [workload_for(domain) for domain in domains], runs, seed, pairs=pairs)
 
@@ -81,6 +91,28 @@ def _runs_of(function: Plain) -> Sampler:
         return np.stack([_call(function, x, workload, promise[0], rng) for _ in range(runs)])
 
     return outputs
+
+
+def _check_memory(function: Plain, name: str) -> None:
+    """The same output whatever it was run on before; each history in a process of its own."""
+    for domain in (Domain.of(texts[-1]) for texts in DOMAINS):
+        x, workload = np.arange(domain.size).reshape(domain.shape) % 7, workload_for(domain)
+        histories: tuple[list[NDArray[np.int64]], ...] = ([], [0 * x], [x + 1], [x], [x * 1000, x // 2])
+
+        def after(history: list[NDArray[np.int64]]) -> bytes:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                for counts in (*history, x):  # noqa: B023  (called in this turn)
+                    output = _call(function, counts, workload, 1.0, np.random.default_rng(3))  # noqa: B023
+            return bytes(output.tobytes())
+
+        with suppress(CheckFailed, TooSlow):  # what does not run is for the other checks
+            outputs = [fresh(lambda: after(history), LONGEST, silent=True) for history in histories]  # noqa: B023
+            if len(set(outputs)) > 1:
+                break
+    else:
+        return
+    raise CheckFailed(f"{name} gives another result after it has run on other counts: it keeps something between runs")
 
 
 def _domains(function: Plain, name: str) -> list[Domain]:

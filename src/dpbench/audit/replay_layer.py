@@ -14,7 +14,7 @@ from dpbench.audit.cases import BATCH, Case, Cases
 from dpbench.audit.fresh import TooSlow, load_what_it_loads
 from dpbench.audit.shrinking import look, shrink
 from dpbench.audit.subject import Subject, workload_for
-from dpbench.audit.traces import NAMES
+from dpbench.audit.traces import BESIDE, NAMES
 from dpbench.audit.worlds import Finding, Looked, Runner, force, record, unrecorded
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
@@ -144,8 +144,9 @@ def cause(subject: Subject, runner: Runner, batch: Sequence[Case], finding: Find
         where = f"{subject.name} fails on {found.case.domain}"
     if kind == "direct":
         where = f"{subject.name} does something else when it is recorded, on {found.case.domain}"
-    if NAMES["behind"] in words and any(_by_itself(runner, cases) for cases in (found.cases, batch) for _ in range(2)):
-        return ""  # memory that nobody wrote to differs on the same counts too
+    beside = any(NAMES[name] in words for name in BESIDE)
+    if beside and any(_by_itself(runner, cases) for cases in (found.cases, batch) for _ in range(2)):
+        return ""  # memory that nobody wrote to, or a printed time: it differs on the same counts too
     if kind == "differs" and _by_itself(runner, found.cases):
         where = f"{subject.name} cannot be examined on {found.case.domain}"
         words = f"two runs on the same counts with the same answers differ, as by random numbers of its own: {words}"

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from dpbench.audit.black_box import Sampler
 from dpbench.audit.features import features
-from dpbench.audit.vectors import LIMITS, THRESHOLDS, Vector, draw_vector, neighbour
+from dpbench.audit.vectors import Vector, draw_vector, neighbour
+from dpbench.privacy.claims import LIMITS, THRESHOLDS
 from dpbench.workloads import Workload
 
 Counts = NDArray[np.int64]

@@ -62,6 +62,8 @@ NAMES = {
     "opened": "other files opened",
     "environment": "another change of the environment variables",
 }
+BESIDE = ("attributes", "behind", "warned", "printed", "opened")
+"""What may differ between two honest runs on the same counts: memory that nobody wrote to, a time that is printed."""
 
 
 def traced(run: Callable[[], Outcome]) -> Trace:

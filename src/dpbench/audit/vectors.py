@@ -9,24 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.privacy.claims import LIMITS, THRESHOLDS
 from dpbench.privacy.counts import LARGEST_TOTAL
 
 Counts = NDArray[np.int64]
 Rng = np.random.Generator
 
-THRESHOLDS = np.unique(
-    [
-        *range(1, 13),
-        *(2**power for power in range(4, 18)),
-        *(first * 10**power for power in range(1, 7) for first in (1, 2, 3, 5)),
-        *(15, 25, 40, 60, 64, 70, 75, 80, 90, 120, 150, 250, 400, 600, 700, 750, 800, 900, 1500, 2500),
-    ]
-)
-"""Counts at which somebody's code may take another branch; one less and one more are tried too."""
 SHOWN = 12
 """Numbers of a vector that are printed; of a longer one those that are not 0."""
-LIMITS = (7, 8, 15, 16, 23, 24, 31, 32, 40, 48, 52)
-"""Powers of two at which a type of integers, or of floats, comes to its end."""
 
 
 @dataclass(frozen=True, repr=False)

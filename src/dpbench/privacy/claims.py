@@ -21,7 +21,16 @@ Counts = NDArray[np.int64]
 
 TOLERANCE = 1e-9
 """Relative; on top of it comes the rounding of each call, bounded from the size of its answers."""
-LIMITS = (7, 8, 15, 16, 24, 31, 32, 40, 48)
+THRESHOLDS = np.unique(
+    [
+        *range(1, 13),
+        *(2**power for power in range(4, 18)),
+        *(first * 10**power for power in range(1, 7) for first in (1, 2, 3, 5)),
+        *(15, 25, 40, 60, 64, 70, 75, 80, 90, 120, 150, 250, 400, 600, 700, 750, 800, 900, 1500, 2500),
+    ]
+)
+"""Counts at which somebody's code may take another branch; one less and one more are tried too."""
+LIMITS = (7, 8, 15, 16, 23, 24, 31, 32, 40, 48, 52)
 """Powers of two at which a type of integers, or of floats, comes to its end."""
 EXAMPLES = 3
 """Questions of the same kind and reason, but for a number at its end, that are examined: rounds ask alike."""
@@ -87,31 +96,40 @@ def distinct(questions: Iterable[Question]) -> list[Question]:
 def refuted_claim(questions: Iterable[Question], rng: np.random.Generator, seconds: float = SECONDS) -> str:
     """The first claim that some record, on some counts of the question's own domain, does not keep; else empty.
 
-    Each question takes ``seconds`` of the processor at most, which on small domains is enough for every cell.
+    Each question takes ``seconds`` of the processor at most, which for most is enough for all cells and thresholds.
     """
     for asked in distinct(questions):
-        for x, cells in _trials(asked.domain.size, rng):
+        for way in (_on_nothing, _at_thresholds, _scattered):
             deadline = process_time() + seconds / 3
-            for cell in cells:
-                words = overdrawn(*neighbours_of(asked, x, cell))
-                if words:
-                    return words
+            for x, cell in way(asked.domain.size, rng):
+                question, other = neighbours_of(asked, x, cell)
+                words = overdrawn(question, other)
+                if words and not any(asked.mechanism.refusal(truth, 1) for truth in (question.truth, other)):
+                    return words  # what the handle refuses to answer, as too large, claims nothing
                 if process_time() > deadline:
                     break
     return ""
 
 
-def _trials(n: int, rng: np.random.Generator) -> Iterator[tuple[Counts, list[int]]]:
-    """Counts, and the cells that gain a record in turn.
+def _on_nothing(n: int, rng: np.random.Generator) -> Iterator[tuple[Counts, int]]:
+    """Empty counts, which for a linear strategy are all there is to try, and every cell."""
+    empty = np.zeros(n, dtype=np.int64)
+    yield from ((empty, cell) for cell in dict.fromkeys([0, n // 2, n - 1, *rng.permutation(n).tolist()]))
 
-    Nothing, which for a linear strategy is everything there is; cells in which one record more crosses the limit of a
-    type, or a common threshold; and scattered counts.
-    """
-    every = list(dict.fromkeys([0, n // 2, n - 1, *rng.permutation(n).tolist()]))
-    yield np.zeros(n, dtype=np.int64), every
-    crossing = rng.integers(0, 3, n)
-    edges = rng.permutation([*((1 << power) - 1 for power in LIMITS), *(10**power - 1 for power in range(1, 8))])
-    placed = rng.permutation(n)[: len(edges)]
-    crossing[placed] = edges[: len(placed)]
-    yield crossing, placed.tolist()
-    yield rng.integers(0, 4, n) * rng.integers(0, 2, n) * 50, every
+
+def _at_thresholds(n: int, rng: np.random.Generator) -> Iterator[tuple[Counts, int]]:
+    """Cells in which one record more reaches or passes a threshold, or the limit of a type; small counts beside."""
+    edges = np.unique(np.concatenate([THRESHOLDS - 1, THRESHOLDS, [(1 << power) - 1 for power in LIMITS[:-1]]]))
+    edges = rng.permutation(edges)
+    for start in range(0, len(edges), n):
+        some = edges[start : start + n]
+        places = rng.permutation(n)[: len(some)]
+        counts = rng.integers(0, 3, n)
+        counts[places] = some
+        yield from ((counts, cell) for cell in places.tolist())
+
+
+def _scattered(n: int, rng: np.random.Generator) -> Iterator[tuple[Counts, int]]:
+    """Few records in some cells, many in others."""
+    counts = rng.integers(0, 4, n) * rng.integers(0, 2, n) * 50
+    yield from ((counts, cell) for cell in rng.permutation(n).tolist())
