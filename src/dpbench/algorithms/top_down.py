@@ -62,7 +62,7 @@ class TopDown(Algorithm):
     def estimate_once(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Measure the total, then the blocks; combine; share out."""
         if data.domain.size == 1:
-            return top_down(data.measure(Total(), data.budget, "the only cell").reshape(1, *data.domain.shape))[0]
+            return np.maximum(data.measure(Total(), data.budget, "the only cell"), 0.0).reshape(data.domain.shape)
         signal_per_record = data.as_epsilon(data.budget)
         for_total, rest = split(data.budget, TOTAL)
         total = data.measure(Total(), for_total, "total")
@@ -77,7 +77,7 @@ class TopDown(Algorithm):
         blocks = data.measure(asked.strategy, rest, "blocks, levels weighted for workload and signal")
         # 3. combine, the total as the root's answer
         answers = np.concatenate([[weights[0] * float(total)], blocks])
-        return top_down(solver.solve(answers[None]))[0]
+        return np.asarray(top_down(solver.solve(answers[None]))[0])
 
     def prepare(self, workload: Workload) -> None:
         """Weigh the levels."""

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -204,11 +205,12 @@ def posterior(squares: Squares, fineness: Fineness | None = None) -> Posterior:
     """Learn the weights from the answers, then the posterior under them."""
     fineness = fineness or Fineness()
     weights = start = first_weights(squares)
+    known = _known(squares)
     for _ in range(fineness.rounds):
-        found = given(squares, weights, fineness.points_of_rounds, fineness.reach)
+        found = given(squares, weights, fineness.points_of_rounds, fineness.reach, known)
         raw = found.taken + PSEUDO * start
         weights = np.where(start > 0, np.maximum(raw / raw.sum(axis=1, keepdims=True), 1e-9), 0.0)
-    return given(squares, weights, fineness.points, fineness.reach)
+    return given(squares, weights, fineness.points, fineness.reach, known)
 
 
 def first_weights(squares: Squares) -> Floats:
@@ -222,21 +224,16 @@ def first_weights(squares: Squares) -> Floats:
     return weights.reshape(-1, 1 + 2 * terms)
 
 
-def given(squares: Squares, weights: Floats, points: int, reach: float) -> Posterior:
-    """The posterior under given weights."""
+def given(
+    squares: Squares, weights: Floats, points: int, reach: float, known: tuple[Any, ...] | None = None
+) -> Posterior:
+    """The posterior under given weights, on grids of so many points that reach so many standard deviations."""
     from dpbench.mathematics.kernels import cascade
-    from dpbench.mathematics.kernels import squares as squares_kernels
 
-    if squares.first_child[0] < 0:
-        raise InvalidInput("the whole domain is the only square; cut it before asking for its posterior")
-    cells = squares.cells.astype(np.float64)
-    inner = squares.first_child >= 0
-    boxes = np.where(inner, 4 * squares._children, 0)
+    boxes = 4 * squares._children
     kept = int(boxes.sum()) * points <= LARGEST_WORKSPACE
     base = np.cumsum(boxes) - boxes if kept else np.zeros_like(boxes)
-    size = max(int(boxes.sum() if kept else boxes.max()), 1)
-    moments = squares.moments()
-    listed = squares_kernels.list_answers(squares.first_child, squares._children, cells, squares.answer, squares.rate)
+    size = int(boxes.sum() if kept else boxes.max())
     likelihoods = Likelihoods(
         base,
         np.zeros(size),
@@ -248,16 +245,11 @@ def given(squares: Squares, weights: Floats, points: int, reach: float) -> Poste
         np.zeros((4, size)),
     )
     totals, taken = np.zeros(squares.count), np.zeros(weights.shape)
-    evidence, total = cascade.posterior(
+    evidence, total = cascade.posterior(  # type: ignore[call-arg]  # numba's dispatcher takes any number
         squares.first_child,
         squares.log_grid,
         squares.logs,
-        cells,
-        squares.answer,
-        squares.rate,
-        squares.gaussian,
-        *moments,
-        *listed,
+        *(known or _known(squares)),
         weights,
         int(squares.log_domain[1]) + 1,
         *_tables(),
@@ -275,6 +267,17 @@ def given(squares: Squares, weights: Floats, points: int, reach: float) -> Poste
         taken,
     )
     return Posterior(squares, weights, totals, total, evidence, taken, likelihoods if kept else None)
+
+
+def _known(squares: Squares) -> tuple[Any, ...]:
+    """What all passes share: cells, answers, least squares, and the answers in a line."""
+    from dpbench.mathematics.kernels.squares import list_answers
+
+    if squares.first_child[0] < 0:
+        raise InvalidInput("the whole domain is the only square; cut it before asking for its posterior")
+    cells = squares.cells.astype(np.float64)
+    listed = list_answers(squares.first_child, squares._children, cells, squares.answer, squares.rate)
+    return cells, squares.answer, squares.rate, squares.gaussian, *squares.moments(), *listed
 
 
 @lru_cache(maxsize=1)

@@ -40,7 +40,7 @@ def halves(domain: Domain) -> Halves:
         inner = np.flatnonzero(sides.max(axis=1) > 1)
         child = np.full(len(lower), -1)
         child[inner] = first + 2 * np.arange(len(inner))
-        cell = np.ravel_multi_index(tuple(lower.T), domain.shape)
+        cell = np.asarray(np.ravel_multi_index(tuple(lower.T), domain.shape))
         cell[inner] = -1
         children.append(child)
         cells.append(cell)

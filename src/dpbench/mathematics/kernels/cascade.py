@@ -14,6 +14,8 @@ from numba import njit
 
 WIDE, NARROW = 1.5, 0.3
 """Steps of the grid, in standard deviations, above which a split is integrated, and below which it is a point."""
+FINER = 4
+"""Steps, in one of a grid, of the likelihood of a square without squares inside: Laplace's has an edge."""
 FAINT = 1e-12
 """Likelihood, of 1 at most, that a point is left out below."""
 RELAXED = {"nsz", "arcp", "contract", "reassoc"}
@@ -66,41 +68,23 @@ def misfit(x, answer, rate, gaussian):  # type: ignore[no-untyped-def]
 
 @njit(error_model="numpy", fastmath=RELAXED)
 def cut_points(  # type: ignore[no-untyped-def]
-    box,
-    wanted,
-    weight,
-    first,
-    to_b,
-    cap,
-    middle,
-    left,
-    low_l,
-    per_l,
-    points_l,
-    right,
-    low_r,
-    per_r,
-    points_r,
-    tables,
-    keep,
-    count,
-    at,
-    mass,
-    part,
-    total,
+    box, wanted, weight, first, to_b, cap, middle, left_half, right_half, tables, keep, count, at, mass, part, total
 ):
     """Where the left half's count may be for every count x of a box, and the likelihood of each, prior included.
 
     ``box`` is the lowest x, the step and how many there are. ``weight[first ...]`` are the prior weights: everything in
     one half (Z), each of the three Betas, binomial noise (B); to B is added ``to_b`` where x is above ``cap``.
     ``middle`` is the left half's part of the cells. Fills ``total`` for every x that is ``wanted``, and if ``keep``
-    the points (``count``, ``at``, ``mass``) and what each term has of the total (``part``).
+    the points (``count``, ``at``, ``mass``) and what each term has of the total (``part``). A half has its likelihood,
+    the grid of that, and how many points per record an integral takes (``grain``).
     """
     density, end, node, node_weight, spread, normal = tables
+    left, low_l, per_l, points_l, grain_l = left_half
+    right, low_r, per_r, points_r, grain_r = right_half
     bins = density.shape[0]
     high_l = low_l + (points_l - 1) / per_l
     high_r = low_r + (points_r - 1) / per_r
-    finest = max(per_l, per_r)
+    finest = max(grain_l, grain_r)
     spread_0, spread_1, spread_2 = spread[0], spread[1], spread[2]
     w_z = weight[first]
     for i in range(box[2]):
@@ -294,6 +278,50 @@ def _kind(logs, p, q, rows, cols, columns):  # type: ignore[no-untyped-def]
     return ((logs[0] - _level(p)) * columns + logs[1] - _level(q)) * 3 + cuttable
 
 
+@njit(inline="always")
+def _alone(u, rows, cols, wide, first_child, v):  # type: ignore[no-untyped-def]
+    """Whether a box is a square without squares inside."""
+    p = u // wide
+    q = u - p * wide
+    if p < rows or q < cols:
+        return False
+    return first_child[first_child[v] + (p - rows) * cols + (q - cols)] < 0
+
+
+@njit(inline="always")
+def _half(v, base, u, tree, boxes, leaf):  # type: ignore[no-untyped-def]
+    """The likelihood of a box, its grid, and points per record for integrals; finer where it is a square's own."""
+    first_child, log_grid = tree
+    rows, cols = 1 << log_grid[v, 0], 1 << log_grid[v, 1]
+    b = base + u
+    if _alone(u, rows, cols, 2 * cols, first_child, v):
+        p = u // (2 * cols)
+        own = (p - rows) * cols + u - p * 2 * cols - cols
+        return leaf[own], boxes[0][b], boxes[1][b] * FINER, (boxes[2][b] - 1) * FINER + 1, boxes[1][b]
+    return boxes[3][b], boxes[0][b], boxes[1][b], boxes[2][b], boxes[1][b]
+
+
+@njit(error_model="numpy")
+def _own_likelihoods(v, tree, cells, answers, squares, leaf):  # type: ignore[no-untyped-def]
+    """Likelihoods of the squares inside a square that have none inside themselves, the largest of each 1."""
+    first_child, log_grid = tree
+    answer, rate, gaussian = answers
+    low, per, points, _, logc, _ = squares
+    for own in range(1 << (log_grid[v, 0] + log_grid[v, 1])):
+        c = first_child[v] + own
+        if first_child[c] >= 0 or cells[c] <= 0.0:
+            continue
+        step = 1.0 / (per[c] * FINER)
+        many = (points[c] - 1) * FINER + 1
+        least = np.inf
+        for i in range(many):
+            leaf[own, i] = misfit(low[c] + i * step, answer[c], rate[c], gaussian)
+            least = min(least, leaf[own, i])
+        for i in range(many):
+            leaf[own, i] = math.exp(least - leaf[own, i])
+        logc[c] = -least
+
+
 @njit(error_model="numpy")
 def _even(v, p, q, x0, step, g, cells, lc, tree, listed, gaussian, acc):  # type: ignore[no-untyped-def]
     """Log-likelihoods, less lc, of a box whose cells are all alike; False where all are hopeless."""
@@ -339,12 +367,13 @@ def _up(v, base, tree, logs, cells, answers, moments, listed, prior, tables, squ
     weight, columns = prior
     square_low, square_per, square_points, square_beta, square_logc, square_cap = squares
     low, per, points, beta, even, logc, box_cells, box_mean, box_variance, cap = boxes
-    count, at, mass, part, total, everything, acc = rough
+    count, at, mass, part, total, everything, acc, leaf = rough
     most, reach = settings
     rows, cols = 1 << log_grid[v, 0], 1 << log_grid[v, 1]
     wide = 2 * cols
     factor = 1.0 if gaussian else 2.0
     # 1. the squares inside
+    _own_likelihoods(v, tree, cells, answers, squares, leaf)
     for p in range(rows, 2 * rows):
         for q in range(cols, 2 * cols):
             c = first_child[v] + (p - rows) * cols + (q - cols)
@@ -357,18 +386,10 @@ def _up(v, base, tree, logs, cells, answers, moments, listed, prior, tables, squ
             if cells[c] <= 0.0:
                 continue
             low[u], per[u], points[u] = square_low[c], square_per[c], square_points[c]
+            logc[u] = square_logc[c]
             if first_child[c] >= 0:
-                logc[u] = square_logc[c]
                 for i in range(points[u]):
                     beta[u, i] = square_beta[c, i]
-            else:
-                least = np.inf
-                for i in range(points[u]):
-                    acc[i] = misfit(low[u] + i / per[u], answer[c], rate[c], gaussian)
-                    least = min(least, acc[i])
-                for i in range(points[u]):
-                    beta[u, i] = math.exp(least - acc[i])
-                logc[u] = -least
     # 2. sums over the squares in each box
     for p in range(2 * rows - 1, 0, -1):
         for q in range(2 * cols - 1, 0, -1):
@@ -428,14 +449,8 @@ def _up(v, base, tree, logs, cells, answers, moments, listed, prior, tables, squ
                     weight[kind, 0] / cuts,
                     cap[u],
                     box_cells[one] / box_cells[u],
-                    beta[one],
-                    low[one],
-                    per[one],
-                    points[one],
-                    beta[two],
-                    low[two],
-                    per[two],
-                    points[two],
+                    _half(v, base, one - base, tree, boxes, leaf),
+                    _half(v, base, two - base, tree, boxes, leaf),
                     tables,
                     False,
                     count[0],
@@ -470,25 +485,19 @@ def _up(v, base, tree, logs, cells, answers, moments, listed, prior, tables, squ
         square_beta[v, i] = beta[whole, i]
 
 
-@njit(inline="always")
-def _alone(u, rows, cols, wide, first_child, v):  # type: ignore[no-untyped-def]
-    """Whether a box is a square without squares inside."""
-    p = u // wide
-    q = u - p * wide
-    if p < rows or q < cols:
-        return False
-    return first_child[first_child[v] + (p - rows) * cols + (q - cols)] < 0
-
-
 @njit(error_model="numpy")
-def _down(v, base, tree, logs, prior, tables, square_mass, square_even, estimate, boxes, rough, taken):  # type: ignore[no-untyped-def]
+def _down(  # type: ignore[no-untyped-def]
+    v, base, tree, logs, cells, answers, prior, tables, squares, results, boxes, rough
+):
     """Share the posterior mass of a square among its boxes and the squares inside; ``taken`` is by term."""
     first_child, log_grid = tree
     weight, columns = prior
+    square_mass, square_even, estimate, taken = results
     low, per, points, beta, even, logc, box_cells, box_mean, box_variance, cap = boxes
-    count, at, mass, part, total, _, acc = rough
+    count, at, mass, part, total, _, acc, leaf = rough
     rows, cols = 1 << log_grid[v, 0], 1 << log_grid[v, 1]
     wide = 2 * cols
+    _own_likelihoods(v, tree, cells, answers, squares, leaf)
     active = np.zeros((2 * rows * wide, beta.shape[1]))
     spread_evenly = np.zeros(2 * rows * wide)
     alone = np.zeros(2 * rows * wide)  # of squares without squares inside the mean is enough
@@ -552,14 +561,8 @@ def _down(v, base, tree, logs, prior, tables, square_mass, square_even, estimate
                     to_b,
                     cap[b],
                     box_cells[one] / box_cells[b],
-                    beta[one],
-                    low[one],
-                    per[one],
-                    points[one],
-                    beta[two],
-                    low[two],
-                    per[two],
-                    points[two],
+                    _half(v, base, one - base, tree, boxes, leaf),
+                    _half(v, base, two - base, tree, boxes, leaf),
                     tables,
                     True,
                     count[axis],
@@ -717,6 +720,10 @@ def posterior(  # type: ignore[no-untyped-def]
     square_even = np.zeros(n)
     boxes = (low, per, points, beta, even, logc, of_boxes[0], of_boxes[1], of_boxes[2], of_boxes[3])
     room = 2 * most + 40
+    largest = 1
+    for v in range(n):
+        if first_child[v] >= 0:
+            largest = max(largest, 1 << (log_grid[v, 0] + log_grid[v, 1]))
     rough = (
         np.zeros((2, most), dtype=np.int64),
         np.empty((2, most, room)),
@@ -725,6 +732,7 @@ def posterior(  # type: ignore[no-untyped-def]
         np.empty((2, most)),
         np.ones(most, dtype=np.bool_),
         np.empty(most),
+        np.empty((largest, (most - 1) * FINER + 1)),
     )
     tree = (first_child, log_grid)
     answers = (answer, rate, gaussian)
@@ -734,6 +742,7 @@ def posterior(  # type: ignore[no-untyped-def]
     tables = (density, end, node, node_weight, spread, normal)
     squares = (square_low, square_per, square_points, square_beta, square_logc, square_cap)
     settings = (most, reach)
+    results = (square_mass, square_even, estimate, taken)
     for v in range(n - 1, -1, -1):
         if first_child[v] >= 0 and cells[v] > 0.0:
             _up(v, base[v], tree, logs, cells, answers, moments, listed, prior, tables, squares, boxes, rough, settings)
@@ -776,5 +785,5 @@ def posterior(  # type: ignore[no-untyped-def]
                     rough,
                     settings,
                 )
-            _down(v, base[v], tree, logs, prior, tables, square_mass, square_even, estimate, boxes, rough, taken)
+            _down(v, base[v], tree, logs, cells, answers, prior, tables, squares, results, boxes, rough)
     return square_logc[0] + math.log(total / square_per[0]), root
