@@ -72,7 +72,9 @@ def test_exact_answers_to_everything_give_the_counts():
 
 
 @pytest.mark.parametrize(
-    ("workload", "most"), [(Prefix(64), lambda t: t + 1), (RandomRange(500, 30), lambda t: 2 * t + 1)], ids=repr
+    ("workload", "most"),
+    [(Prefix(64), lambda t: t + 1), (RandomRange(500, 30), lambda t: 2 * t + 1)],
+    ids=["prefix", "ranges"],
 )
 def test_there_are_few_atoms(workload, most):
     """t prefixes cut a line into at most t + 1 atoms, t ranges into at most 2 t + 1."""
