@@ -7,7 +7,8 @@ settled here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -31,8 +32,12 @@ APART = 2.0
 """Loss between two truths at which a density that is wrong shows best."""
 FARTHEST = 13
 """Powers of two of records, and one more, that are added to a cell to get there."""
-CASES = 4
+CASES = 6
 """Pairs of vectors that a question is examined on."""
+LITTLE = Fraction(1, 8)
+"""Share of its price that a question is paid where counts are large: there the noise is large too."""
+LARGE = 5
+"""Power of ten that large counts come up to."""
 
 
 def check_own_mechanisms(subject: Subject) -> Mapping[str, Any]:
@@ -50,15 +55,15 @@ def check_own_mechanisms(subject: Subject) -> Mapping[str, Any]:
 
 
 def _examine(subject: Subject, asked: Question, rng: np.random.Generator, alarm: float) -> None:
-    """On an empty vector and on scattered counts: between neighbours, and between vectors that are further apart."""
-    n, mechanism = asked.domain.size, asked.mechanism
+    """On a few vectors: between neighbours, and between vectors that are further apart."""
+    mechanism = asked.mechanism
     try:
-        for counts in (np.zeros(n, dtype=np.int64), rng.integers(0, 12, n) * rng.integers(0, 2, n)):
-            cell = _cell_that_matters(asked, counts)
-            for records in (1, _far(asked, counts, cell)):
+        for question, counts in _occasions(asked, rng):
+            cell = _cell_that_matters(question, counts)
+            for records in (1, _far(question, counts, cell)):
                 check_mechanism(
                     mechanism,
-                    asked.loss,
+                    question.loss,
                     counts.reshape(asked.domain.shape),
                     _more(counts, cell, records).reshape(asked.domain.shape),
                     neighbours=records == 1,
@@ -71,6 +76,18 @@ def _examine(subject: Subject, asked: Question, rng: np.random.Generator, alarm:
         raise CheckFailed(
             f"{subject.name}, '{asked.why}' on {asked.domain}: '{mechanism.name}' fails with {in_words(error)}"
         ) from error
+
+
+def _occasions(asked: Question, rng: np.random.Generator) -> Iterator[tuple[Question, Counts]]:
+    """A question as it was asked, on an empty vector and on scattered counts; for less, on large ones."""
+    n = asked.domain.size
+    yield asked, np.zeros(n, dtype=np.int64)
+    yield asked, rng.integers(0, 12, n) * rng.integers(0, 2, n)
+    loss = asked.loss * LITTLE
+    yield (
+        replace(asked, loss=loss, level=asked.mechanism.level(loss)),
+        (10 ** rng.uniform(0, LARGE, n)).astype(np.int64),
+    )
 
 
 def _more(counts: Counts, cell: int, records: int) -> Counts:

@@ -1,19 +1,33 @@
-"""What an algorithm does outside its handle: files that it opens, text that it prints."""
+"""What an algorithm does outside its handle: files that it opens, settings of the process, threads that it leaves."""
 
 from __future__ import annotations
 
+import decimal
+import gc
+import locale
+import logging
 import os
+import random
 import sys
+import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from dpbench import fitted
 
 CODE = (".py", ".pyc", ".so", ".pyd", ".dll", ".nbi", ".nbc", ".lock")
 """Endings of files that Python and numba open by themselves: imports, and kernels kept compiled."""
+AWAITED = 0.06
+"""Seconds that a thread which a run has left behind gets to come to its end."""
+LONG = 80
+"""Characters; of a longer setting a hash is kept."""
 _watchers: list[list[str]] = []
 _hooked: list[bool] = []
 
@@ -53,3 +67,41 @@ def _notice(event: str, arguments: tuple[Any, ...]) -> None:
     if not path.endswith(CODE) and not str(Path(path).absolute()).startswith(_ours()):
         for found in _watchers:
             found.append(path)
+
+
+def settings_of_the_process() -> dict[str, object]:
+    """What anybody in this process can set and anybody else reads: environment, global generators, options."""
+    numpys = np.random.get_state()  # noqa: NPY002  (the one that anybody may use)
+    return {
+        **{f"environment variable {name}": value for name, value in os.environ.items()},
+        "working directory": str(Path.cwd()),
+        "numpy's print options": np.get_printoptions(),
+        "numpy's handling of errors": np.geterr(),
+        "numpy's global generator": (np.asarray(numpys[1]).tobytes(), numpys[2:]),
+        "Python's global generator": random.getstate(),
+        "decimal context": str(decimal.getcontext()),
+        "locale": locale.setlocale(locale.LC_ALL),
+        "filters of warnings": tuple(warnings.filters),
+        "level of logging": (logging.root.level, logging.root.manager.disable),
+        "limit of recursion": sys.getrecursionlimit(),
+        "garbage collection": (gc.isenabled(), gc.get_threshold()),
+    }
+
+
+def settings_changed(before: dict[str, object]) -> tuple[tuple[str, str], ...]:
+    """Settings that are not what they were, each with what it is now, or with a hash of that where it is long."""
+    after = settings_of_the_process()
+    names = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+    texts = [str(after.get(name, "unset")) for name in names]
+    short = [text if len(text) <= LONG else f"hash {sha256(text.encode()).hexdigest()[:12]}" for text in texts]
+    return tuple(zip(names, short, strict=True))
+
+
+@contextmanager
+def threads_awaited() -> Iterator[None]:
+    """Wait for threads that were started meanwhile: they may still write to what was returned."""
+    before = set(threading.enumerate())
+    yield
+    for thread in threading.enumerate():
+        if thread not in before:
+            thread.join(AWAITED)

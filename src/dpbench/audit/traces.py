@@ -1,9 +1,8 @@
-"""Everything that leaves a run: output and the memory behind it, ledger, exceptions, warnings, text, files."""
+"""Everything that leaves a run: output and memory behind it, ledger, exceptions, warnings, text, files, settings."""
 
 from __future__ import annotations
 
 import io
-import os
 import pickle
 import warnings
 from collections.abc import Callable
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Outcome
-from dpbench.audit.side_effects import files_opened
+from dpbench.audit.side_effects import files_opened, settings_changed, settings_of_the_process, threads_awaited
 from dpbench.audit.subject import in_words
 from dpbench.errors import InvalidCounts, InvalidInput, Unsupported
 from dpbench.privacy import Ledger
@@ -42,7 +41,7 @@ class Trace:
     warned: tuple[str, ...] = ()
     printed: str = ""
     opened: tuple[str, ...] = ()
-    environment: tuple[tuple[str, str], ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
     too_large: bool = False
     """Whether the handle refused counts that are too large for exact answers."""
     kept_out: bool = False
@@ -60,15 +59,14 @@ NAMES = {
     "warned": "other warnings",
     "printed": "other printed text",
     "opened": "other files opened",
-    "environment": "another change of the environment variables",
+    "settings": "another change of settings of the whole process",
 }
-BESIDE = ("attributes", "behind", "warned", "printed", "opened")
+BESIDE = ("attributes", "behind", "warned", "printed", "opened", "settings")
 """What may differ between two honest runs on the same counts: memory that nobody wrote to, a time that is printed."""
 
 
 def traced(run: Callable[[], Outcome]) -> Trace:
     """Run, and keep all that leaves."""
-    before = dict(os.environ)
     printed = io.StringIO()
     found: dict[str, Any] = {}
     with (
@@ -78,21 +76,23 @@ def traced(run: Callable[[], Outcome]) -> Trace:
         files_opened() as opened,
     ):
         warnings.simplefilter("always")
+        before = settings_of_the_process()
         try:
-            outcome = run()
+            with threads_awaited():
+                outcome = run()
             found = _left(outcome.estimate) | {"ledger": charges(outcome.ledger)}
         except (Exception, SystemExit) as error:
             too_large = isinstance(error, InvalidCounts) or (
                 isinstance(error, InvalidInput) and TOO_LARGE in str(error)
             )
             found = {"raised": in_words(error), "too_large": too_large, "kept_out": isinstance(error, Unsupported)}
-    changed = {name: value for name, value in os.environ.items() if before.get(name) != value}
+        changed = settings_changed(before)
     return Trace(
         **found,
         warned=tuple(f"{each.category.__name__}: {each.message}" for each in warned),
         printed=printed.getvalue(),
         opened=tuple(sorted(set(opened))),
-        environment=tuple(sorted(changed.items())),
+        settings=changed,
     )
 
 
@@ -147,7 +147,7 @@ def _detail(name: str, mine: Any, its: Any) -> str:
         return f" ({lines})"
     if name in ("raised", "printed", "kind"):
         return f" ({str(mine)[:80] or 'none'!r} and {str(its)[:80] or 'none'!r})"
-    if name in ("warned", "opened", "environment"):
+    if name in ("warned", "opened", "settings"):
         return f" ({mine[:1] or 'none'} and {its[:1] or 'none'})"
     return ""
 
