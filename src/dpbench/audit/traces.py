@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, fields
 from hashlib import sha256
@@ -129,11 +129,11 @@ def charges(ledger: Ledger) -> tuple[Any, ...]:
     )
 
 
-def difference(one: Trace, other: Trace) -> str:
-    """The first thing in which two traces differ, in words; empty where they are the same."""
+def difference(one: Trace, other: Trace, aside: Collection[str] = ()) -> str:
+    """The first thing in which two traces differ, in words; empty where they are the same, ``aside`` left aside."""
     for field in fields(Trace):
         mine, its = getattr(one, field.name), getattr(other, field.name)
-        if field.name in NAMES and mine != its:
+        if field.name in NAMES and field.name not in aside and mine != its:
             return NAMES[field.name] + _detail(field.name, mine, its)
     return ""
 

@@ -36,10 +36,12 @@ CLAIM_SECONDS = 0.06
 
 @dataclass(frozen=True)
 class Runner:
-    """An algorithm and where its scale comes from."""
+    """An algorithm, where its scale comes from, and what is not compared of its runs."""
 
     algorithm: Algorithm
     side_information: SideInformation | None = None
+    aside: tuple[str, ...] = ()
+    """What differs between two runs on the same counts too, such as a time that is printed."""
 
     def run(self, case: Case, counts: NDArray[np.int64], **how: Any) -> Outcome:
         """Run a case on counts."""
@@ -196,7 +198,7 @@ def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
                 continue
             looked.compared += 1
             looked.kept_out += trace.kept_out
-            looked.finding = _compare(step, case, trace, again, channel, touched)
+            looked.finding = _compare(step, case, (trace, again), channel, touched, runner.aside)
             if looked.finding is None and case.cell is not None and not trace.raised:
                 looked.finding, share = _cost(step, case, channel)
                 looked.share = max(looked.share, share)
@@ -207,13 +209,16 @@ def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
     return fresh(work, SECONDS, silent=True)
 
 
-def _compare(step: int, case: Case, trace: Trace, again: Trace, channel: Forced, touched: bool) -> Finding | None:
+def _compare(
+    step: int, case: Case, traces: tuple[Trace, Trace], channel: Forced, touched: bool, aside: Sequence[str]
+) -> Finding | None:
+    trace, again = traces
     given = known_for_nothing(trace)
     raised = f" (the first run had raised {trace.raised[:120]!r})" if trace.raised else ""
     words = next(iter(channel.divergence), "") or ("" if again.raised else channel.unasked())
     if words:
         return Finding(step, f"{words}{raised}{given}", "differs")
-    words = difference(trace, again)
+    words = difference(trace, again, aside)
     if words:
         hint = suspicion(case.x, trace, case.y, again)
         return Finding(step, f"the same answers gave {words}{hint}{given}", "differs")
@@ -277,7 +282,7 @@ def unrecorded(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked
             how: dict[str, Any] = {"seed": case.seed} if case.noise == PLAIN else {"noise": _like(case)}
             with _out_of_sight():
                 again = traced(lambda: runner.run(case, case.x, **how))  # noqa: B023
-            words = difference(trace, again)
+            words = difference(trace, again, runner.aside)
             if words:
                 looked.finding = Finding(step, f"at one seed, recorded and unrecorded, it gave {words}", "direct")
                 return looked
