@@ -25,16 +25,20 @@ from dpbench.privacy.transcript import Question
 
 Counts = NDArray[np.int64]
 
-DOMAINS = {1: ("4", "16"), 2: ("2x2", "4x4"), 3: ("1x2x2", "4x2x2")}
+DOMAINS = {1: ("4", "16", "300"), 2: ("2x2", "4x4", "20x15"), 3: ("1x2x2", "4x2x2")}
+SMALL = 16
+"""Cells; on larger domains there are fewer draws."""
 EXAMPLES = 2
-"""Questions of each mechanism and reason, but for a number at its end."""
+"""Questions of each mechanism and reason, but for a number at its end, on small domains and on larger ones."""
+CELLS = 24
+"""Cells that are tried for the one that matters."""
 APART = 2.0
 """Loss between two truths at which a density that is wrong shows best."""
 FARTHEST = 13
 """Powers of two of records, and one more, that are added to a cell to get there."""
 CASES = 6
 """Pairs of vectors that a question is examined on."""
-LITTLE = Fraction(1, 8)
+LITTLE = Fraction(1, 64)
 """Share of its price that a question is paid where counts are large: there the noise is large too."""
 LARGE = 5
 """Power of ten that large counts come up to."""
@@ -67,6 +71,7 @@ def _examine(subject: Subject, asked: Question, rng: np.random.Generator, alarm:
                     counts.reshape(asked.domain.shape),
                     _more(counts, cell, records).reshape(asked.domain.shape),
                     neighbours=records == 1,
+                    draws=DRAWS * SMALL // max(SMALL, counts.size),
                     false_alarm=alarm / CASES,
                     seed=int(rng.integers(2**31)),
                 )
@@ -105,7 +110,8 @@ def _apart(asked: Question, counts: Counts, cell: int, records: int) -> float:
 
 def _cell_that_matters(asked: Question, counts: Counts) -> int:
     """The cell in which one record more costs most."""
-    return int(np.argmax([_apart(asked, counts, cell, 1) for cell in range(counts.size)]))
+    cells = np.unique(np.linspace(0, counts.size - 1, CELLS).astype(np.int64))
+    return int(cells[np.argmax([_apart(asked, counts, cell, 1) for cell in cells.tolist()])])
 
 
 def _far(asked: Question, counts: Counts, cell: int) -> int:
@@ -116,7 +122,7 @@ def _far(asked: Question, counts: Counts, cell: int) -> int:
 
 def _questions(subject: Subject) -> list[Question]:
     """What is asked of mechanisms that are not of this package, on small domains; a few of each name and reason."""
-    kept: dict[tuple[str, str], list[Question]] = {}
+    kept: dict[tuple[str, str, bool], list[Question]] = {}
     for number, domain in enumerate(subject.domains(DOMAINS)):
         recording = Recording()
         setting = RecordedSetting(
@@ -130,7 +136,8 @@ def _questions(subject: Subject) -> list[Question]:
         own = ledger.own_mechanisms
         for asked in recording.questions():
             if asked.mechanism.name in own:
-                of_its_kind = kept.setdefault((asked.mechanism.name, asked.why.rstrip("0123456789")), [])
+                kind = asked.mechanism.name, asked.why.rstrip("0123456789"), asked.domain.size > SMALL
+                of_its_kind = kept.setdefault(kind, [])
                 if len(of_its_kind) < EXAMPLES:
                     of_its_kind.append(asked)
     return [asked for several in kept.values() for asked in several]

@@ -158,6 +158,8 @@ def cause(subject: Subject, runner: Runner, batch: Sequence[Case], finding: Find
         where = f"{subject.name} fails on {found.case.domain}"
     if kind == "direct":
         where = f"{subject.name} does something else when it is recorded, on {found.case.domain}"
+    if kind == "batch":
+        where = f"{subject.name} mixes its trials on {found.case.domain}"
     beside = next((name for name in BESIDE if NAMES[name] in words), "")
     if beside and any(_by_itself(runner, cases) for cases in (found.cases, batch) for _ in range(2)):
         return "", beside  # memory that nobody wrote to, or a printed time: it differs on the same counts too

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import pickle
+import stat
 import warnings
 from collections.abc import Callable, Collection
 from contextlib import redirect_stderr, redirect_stdout
@@ -15,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Outcome
-from dpbench.audit.side_effects import files_opened, settings_changed, settings_of_the_process, threads_awaited
+from dpbench.audit.side_effects import deeds, settings_changed, settings_of_the_process, threads_awaited
 from dpbench.audit.subject import in_words
 from dpbench.errors import InvalidCounts, InvalidInput, Unsupported
 from dpbench.privacy import Ledger
@@ -40,7 +42,7 @@ class Trace:
     ledger: tuple[Any, ...] = ()
     warned: tuple[str, ...] = ()
     printed: str = ""
-    opened: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
     too_large: bool = False
     """Whether the handle refused counts that are too large for exact answers."""
@@ -58,22 +60,22 @@ NAMES = {
     "ledger": "another ledger",
     "warned": "other warnings",
     "printed": "other printed text",
-    "opened": "other files opened",
+    "done": "other files or programs used",
     "settings": "another change of settings of the whole process",
 }
-BESIDE = ("attributes", "behind", "warned", "printed", "opened", "settings")
+BESIDE = ("attributes", "behind", "warned", "printed", "done", "settings")
 """What may differ between two honest runs on the same counts: memory that nobody wrote to, a time that is printed."""
 
 
 def traced(run: Callable[[], Outcome]) -> Trace:
     """Run, and keep all that leaves."""
-    printed = io.StringIO()
+    printed, below = io.StringIO(), _written()
     found: dict[str, Any] = {}
     with (
         redirect_stdout(printed),
         redirect_stderr(printed),
         warnings.catch_warnings(record=True) as warned,
-        files_opened() as opened,
+        deeds() as done,
     ):
         warnings.simplefilter("always")
         before = settings_of_the_process()
@@ -90,10 +92,23 @@ def traced(run: Callable[[], Outcome]) -> Trace:
     return Trace(
         **found,
         warned=tuple(f"{each.category.__name__}: {each.message}" for each in warned),
-        printed=printed.getvalue(),
-        opened=tuple(sorted(set(opened))),
+        printed=printed.getvalue() + _written(below[1])[0],
+        done=tuple(sorted(set(done))),
         settings=changed,
     )
+
+
+def _written(start: int | None = None) -> tuple[str, int]:
+    """What was written to stderr past Python since a place, and the place now; nothing where that is kept by nobody."""
+    status = os.fstat(2)
+    if not stat.S_ISREG(status.st_mode):
+        return "", 0
+    end = status.st_size
+    try:
+        text = "" if start is None or end <= start else os.pread(2, end - start, start).decode(errors="replace")
+    except OSError:  # it can be written to and not read
+        text = ""
+    return text, end
 
 
 def _left(estimate: NDArray[np.float64]) -> dict[str, Any]:
@@ -147,7 +162,7 @@ def _detail(name: str, mine: Any, its: Any) -> str:
         return f" ({lines})"
     if name in ("raised", "printed", "kind"):
         return f" ({str(mine)[:80] or 'none'!r} and {str(its)[:80] or 'none'!r})"
-    if name in ("warned", "opened", "settings"):
+    if name in ("warned", "done", "settings"):
         return f" ({mine[:1] or 'none'} and {its[:1] or 'none'})"
     return ""
 

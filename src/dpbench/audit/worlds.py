@@ -30,6 +30,8 @@ from dpbench.privacy.transcript import CallLoss, Draw, Question, Seeds
 AUDIT = ("dpbench.audit", "dpbench.testing")
 SECONDS = 10.0
 """Of the processor, that a fresh process may take for a batch."""
+TRIAL_ROUNDING = 1e-6
+"""Relative; a solver may work on several trials at once."""
 CLAIM_SECONDS = 0.06
 """Time of the processor in which a claim is tried on as many cells as possible."""
 
@@ -59,7 +61,8 @@ class Finding:
     words: str
     kind: str
     """differs: with the same answers something else left; costs: a call took more than it was charged; claims: so does
-    a record elsewhere; fails: it raises; direct: unrecorded it does something else; noise: it touched the source."""
+    a record elsewhere; fails: it raises; direct: unrecorded it does something else; noise: it touched the source;
+    batch: a trial depends on how many are run with it."""
 
 
 @dataclass
@@ -286,8 +289,8 @@ def unrecorded(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked
             if words:
                 looked.finding = Finding(step, f"at one seed, recorded and unrecorded, it gave {words}", "direct")
                 return looked
-        for step, case in enumerate(cases):
-            looked.finding = None if step % 2 else _claims(runner, case, step)
+        for step, (case, (trace, _, _)) in enumerate(zip(cases, pickle.loads(recorded), strict=True)):  # noqa: S301
+            looked.finding = None if step % 2 else _alone(runner, case, step, trace)
             if looked.finding is not None:
                 break
         return looked
@@ -309,12 +312,16 @@ def _like(case: Case) -> DistortedNoise:
     return distorted(case.seed, case.trials, case.noise)
 
 
-def _claims(runner: Runner, case: Case, step: int) -> Finding | None:
-    channel = Recording()
-    trace = traced(
-        lambda: runner.run(replace(case, trials=1), case.x, noise=_like(replace(case, trials=1)), channel=channel)
-    )
-    if trace.raised:
+def _alone(runner: Runner, case: Case, step: int, trace: Trace) -> Finding | None:
+    """The first trial run by itself: it comes out as among others, and what it claims holds for any record."""
+    channel, single = Recording(), replace(case, trials=1)
+    alone = traced(lambda: runner.run(single, case.x, noise=_like(single), channel=channel))
+    if alone.raised or trace.raised:
         return None
+    first = np.frombuffer(trace.bytes_out).reshape(case.trials, -1)[0]
+    off = float(np.abs(first - np.frombuffer(alone.bytes_out)).max())
+    if case.noise == PLAIN and off > TRIAL_ROUNDING * (1 + float(np.abs(first).max())):
+        words = f"the first of {case.trials} trials is off by {off:.3g} from the same trial run alone"
+        return Finding(step, f"a trial depends on how many are run with it: {words}", "batch")
     words = refuted_claim(channel.questions(), np.random.default_rng(case.seed), CLAIM_SECONDS)
     return Finding(step, words, "claims") if words else None
