@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -65,7 +66,9 @@ class MakesDirectory(Leak):
 
     def estimate(self, data, workload):
         magnitude = int(counts_of(data).sum()).bit_length()
-        Path(tempfile.gettempdir(), f"dpbench-leak-{magnitude}").mkdir(exist_ok=True)
+        with suppress(OSError):  # another run may be doing the same
+            Path(tempfile.gettempdir(), f"dpbench-leak-{magnitude}").mkdir()
+            Path(tempfile.gettempdir(), f"dpbench-leak-{magnitude}").rmdir()
         return self.cells(data)
 
 
