@@ -111,13 +111,13 @@ def _is_code(path: str) -> bool:
 
 def settings_of_the_process() -> dict[str, object]:
     """What anybody in this process can set and anybody else reads: environment, global generators, options."""
-    numpys = np.random.get_state()  # noqa: NPY002  (the one that anybody may use)
+    numpys = np.random.get_state(legacy=False)  # noqa: NPY002  (the one that anybody may use)
     return {
         **{f"environment variable {name}": value for name, value in os.environ.items()},
         "working directory": str(Path.cwd()),
         "numpy's print options": np.get_printoptions(),
         "numpy's handling of errors": np.geterr(),
-        "numpy's global generator": (np.asarray(numpys[1]).tobytes(), numpys[2:]),
+        "numpy's global generator": {**numpys, "state": numpys["state"]["key"].tobytes(), "at": numpys["state"]["pos"]},
         "Python's global generator": random.getstate(),
         "decimal context": str(decimal.getcontext()),
         "locale": locale.setlocale(locale.LC_ALL),
