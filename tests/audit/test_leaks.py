@@ -12,7 +12,7 @@ from dpbench.audit.subject import Subject, built
 from dpbench.errors import CheckFailed
 
 
-@pytest.mark.parametrize("leak", [*some_of(LEAKS, 15), *some_of(BY_REPLAY, 7)], ids=lambda leak: leak.__name__)
+@pytest.mark.parametrize("leak", [*some_of(LEAKS, 15), *some_of(BY_REPLAY, 5)], ids=lambda leak: leak.__name__)
 def test_the_randomised_replay_finds_it(leak):
     """By the cases of the default audit, with a reproduction."""
     with pytest.raises(CheckFailed, match="seen with") as caught:
@@ -36,7 +36,7 @@ def test_the_default_check_finds_it(leak):
         check_algorithm(leak)
 
 
-@pytest.mark.parametrize("function", some_of(LEAKY_FUNCTIONS, 2), ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", some_of(LEAKY_FUNCTIONS, 1), ids=lambda function: function.__name__)
 def test_leaky_plain_functions_are_found(function):
     """The search finds the counts on which the black box shows it; false alarms 0.001 per function."""
     report = audit_function(function, runs=2000)
