@@ -34,8 +34,8 @@ MUTANTS_HEAD = """\
 ## Mutants
 
 Algorithms that were broken on purpose (`tests/audit/mutants.py`; `tests/audit/leaks.py`, written before the randomised
-replay, each with another mechanism of leaking; `tests/audit/later_leaks.py`, written after it by somebody who had not
-read it), by the default audit; plain functions with {runs:,} runs per side.
+replay, each with another mechanism of leaking; `tests/audit/later_leaks.py`, written after it, some of them to get past
+it), by the default audit; plain functions with {runs:,} runs per side.
 
 | mutant | flagged by | cause |
 |---|---|---|
