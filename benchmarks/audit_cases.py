@@ -15,7 +15,7 @@ from pathlib import Path
 from dpbench import algorithms
 from dpbench.audit.cases import BATCH, Cases
 from dpbench.audit.fresh import TooSlow
-from dpbench.audit.replay_layer import cause, gone_through, prepare, processor_seconds
+from dpbench.audit.replay_layer import examined, prepare, processor_seconds
 from dpbench.audit.subject import Subject
 from dpbench.audit.worlds import Runner
 from dpbench.errors import CheckFailed
@@ -38,11 +38,11 @@ def search(name, notion, wanted, kept, keep):
         begun = processor_seconds()
         batch = cases.batch(found["batches"])
         try:
-            looked = gone_through(runner, batch, found["batches"])
+            runner, looked, words = examined(subject, runner, batch, found["batches"])
             found["cases"] += looked.compared
             found["too large"] += looked.too_large
-            if looked.finding is not None:
-                found["alarms"].append(cause(subject, runner, batch, looked.finding))
+            if words:
+                found["alarms"].append(words)
         except TooSlow:
             found["too slow"] += 1
         except CheckFailed as failure:

@@ -136,7 +136,7 @@ MUTANTS = [
 def test_a_broken_algorithm_fails_and_the_cause_is_named(mutant, cause):
     """Each deliberately broken algorithm is caught, in one line that says what is wrong."""
     with pytest.raises(CheckFailed, match=cause) as caught:
-        check_algorithm(mutant, cases=64)
+        check_algorithm(mutant, cases=200)
     assert "\n" not in str(caught.value)
 
 

@@ -29,6 +29,11 @@ BATCH = 8
 MOST_CELLS = 1100
 SIDES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 20, 23, 31, 32, 33)
 SIZES = (64, 65, 100, 127, 128, 129, 200, 255, 256, 257, 300, 301, 400, 500, 512, 513, 729, 1000, 1023, 1024, 1025)
+STUDY_DOMAINS = ((2048,), (4096,), (64, 64), (128, 128))
+"""Sizes of the study, on which a stranger's algorithm is tried now and then; one of ours is by ``--domain``."""
+STUDY_EVERY, STUDY_FIRST = 12, 7
+"""Batches, of which one is of such domains, with two cases."""
+STUDY_QUERIES = 2000
 EPSILONS = ("0.001", "0.005", "0.01", "0.05", "0.1", "0.5", "1", "2", "5", "10", "15", "20")
 DELTA = 1e-6
 MANY = 70
@@ -92,8 +97,9 @@ class Cases:
         """The cases of one batch; two in a row share their problem, and sometimes the vector that is forced."""
         rng = np.random.default_rng([self.seed, 15, number])
         cases: list[Case] = []
-        for first in range(number * BATCH, (number + 1) * BATCH, 2):
-            problem = self._problem(rng, number)
+        large = self._large(rng, number)
+        for first in range(number * BATCH, number * BATCH + (2 if large else BATCH), 2):
+            problem = self._problem(rng, number, large)
             before: Vector | None = None
             for each in (first, first + 1):
                 vector = draw_vector(rng, problem["workload"].domain.size)
@@ -110,8 +116,17 @@ class Cases:
                 cases.append(Case(number=each, x=x, y=y, cell=cell, seed=int(rng.integers(2**31)), **problem))
         return cases
 
-    def _problem(self, rng: Rng, number: int) -> dict[str, Any]:
-        domain = self._domain(rng)
+    def _large(self, rng: Rng, number: int) -> Domain | None:
+        """A domain of the study's size that the algorithm supports, where this batch is to be of one."""
+        ours = type(self.algorithm).__module__.startswith("dpbench.")
+        if ours or self.domain is not None or number % STUDY_EVERY != STUDY_FIRST:
+            return None
+        domains = [Domain(shape) for shape in STUDY_DOMAINS]
+        supported = [domain for domain in domains if self.algorithm.supports(domain)]
+        return supported[int(rng.integers(len(supported)))] if supported else None
+
+    def _problem(self, rng: Rng, number: int, large: Domain | None) -> dict[str, Any]:
+        domain = large or self._domain(rng)
         notion = self.notions[int(rng.integers(len(self.notions)))]
         epsilon = rng.choice(EPSILONS) if rng.random() < 0.5 else f"{10 ** rng.uniform(-3, np.log10(20)):.3g}"
         trials = int(rng.choice((1, 1, 1, 2, 2, 3, 3, 5, MANY, MANY)))
@@ -158,7 +173,7 @@ def draw_workload(rng: Rng, domain: Domain) -> Workload:
 
 
 def _workloads(rng: Rng, domain: Domain) -> Iterator[Workload]:
-    seed, queries = int(rng.integers(1000)), int(rng.choice((1, 10, 100, 3 * domain.size)))
+    seed, queries = int(rng.integers(4)), int(rng.choice((1, 10, 100, STUDY_QUERIES, 3 * domain.size)))
     if domain.ndim == 1:
         yield Prefix(domain)
         yield Prefix(domain)

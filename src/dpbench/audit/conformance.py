@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbench.audit.side_effects import files_opened
+from dpbench.audit.side_effects import deeds
 from dpbench.audit.subject import SMALL_DOMAINS, Subject, workload_for
 from dpbench.errors import CheckFailed
 
@@ -76,11 +76,11 @@ def check_files(subject: Subject) -> Figures:
     domain = next(subject.domains(SMALL_DOMAINS))
     x, workload = np.zeros(domain.shape, dtype=np.int64), workload_for(domain)
     subject.outcome(x, workload, 1)
-    with files_opened() as opened:
+    with deeds() as done:
         subject.outcome(x, workload, 1)
-    if opened:
+    if done:
         raise CheckFailed(
-            f"{subject.name} opens {opened[0]!r} whenever it runs; an estimate may rest on the handle, the workload "
+            f"{subject.name} {done[0]} whenever it runs; an estimate may rest on the handle, the workload "
             f"and its parameters alone: read a file once, when the module is imported"
         )
     return {}

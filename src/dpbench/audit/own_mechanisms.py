@@ -7,7 +7,8 @@ settled here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -24,15 +25,23 @@ from dpbench.privacy.transcript import Question
 
 Counts = NDArray[np.int64]
 
-DOMAINS = {1: ("4", "16"), 2: ("2x2", "4x4"), 3: ("1x2x2", "4x2x2")}
+DOMAINS = {1: ("4", "16", "300"), 2: ("2x2", "4x4", "20x15"), 3: ("1x2x2", "4x2x2")}
+SMALL = 16
+"""Cells; on larger domains there are fewer draws."""
 EXAMPLES = 2
-"""Questions of each mechanism and reason, but for a number at its end."""
+"""Questions of each mechanism and reason, but for a number at its end, on small domains and on larger ones."""
+CELLS = 24
+"""Cells that are tried for the one that matters."""
 APART = 2.0
 """Loss between two truths at which a density that is wrong shows best."""
 FARTHEST = 13
 """Powers of two of records, and one more, that are added to a cell to get there."""
-CASES = 4
+CASES = 6
 """Pairs of vectors that a question is examined on."""
+LITTLE = Fraction(1, 64)
+"""Share of its price that a question is paid where counts are large: there the noise is large too."""
+LARGE = 5
+"""Power of ten that large counts come up to."""
 
 
 def check_own_mechanisms(subject: Subject) -> Mapping[str, Any]:
@@ -50,18 +59,19 @@ def check_own_mechanisms(subject: Subject) -> Mapping[str, Any]:
 
 
 def _examine(subject: Subject, asked: Question, rng: np.random.Generator, alarm: float) -> None:
-    """On an empty vector and on scattered counts: between neighbours, and between vectors that are further apart."""
-    n, mechanism = asked.domain.size, asked.mechanism
+    """On a few vectors: between neighbours, and between vectors that are further apart."""
+    mechanism = asked.mechanism
     try:
-        for counts in (np.zeros(n, dtype=np.int64), rng.integers(0, 12, n) * rng.integers(0, 2, n)):
-            cell = _cell_that_matters(asked, counts)
-            for records in (1, _far(asked, counts, cell)):
+        for question, counts in _occasions(asked, rng):
+            cell = _cell_that_matters(question, counts)
+            for records in (1, _far(question, counts, cell)):
                 check_mechanism(
                     mechanism,
-                    asked.loss,
+                    question.loss,
                     counts.reshape(asked.domain.shape),
                     _more(counts, cell, records).reshape(asked.domain.shape),
                     neighbours=records == 1,
+                    draws=DRAWS * SMALL // max(SMALL, counts.size),
                     false_alarm=alarm / CASES,
                     seed=int(rng.integers(2**31)),
                 )
@@ -71,6 +81,18 @@ def _examine(subject: Subject, asked: Question, rng: np.random.Generator, alarm:
         raise CheckFailed(
             f"{subject.name}, '{asked.why}' on {asked.domain}: '{mechanism.name}' fails with {in_words(error)}"
         ) from error
+
+
+def _occasions(asked: Question, rng: np.random.Generator) -> Iterator[tuple[Question, Counts]]:
+    """A question as it was asked, on an empty vector and on scattered counts; for less, on large ones."""
+    n = asked.domain.size
+    yield asked, np.zeros(n, dtype=np.int64)
+    yield asked, rng.integers(0, 12, n) * rng.integers(0, 2, n)
+    loss = asked.loss * LITTLE
+    yield (
+        replace(asked, loss=loss, level=asked.mechanism.level(loss)),
+        (10 ** rng.uniform(0, LARGE, n)).astype(np.int64),
+    )
 
 
 def _more(counts: Counts, cell: int, records: int) -> Counts:
@@ -88,7 +110,8 @@ def _apart(asked: Question, counts: Counts, cell: int, records: int) -> float:
 
 def _cell_that_matters(asked: Question, counts: Counts) -> int:
     """The cell in which one record more costs most."""
-    return int(np.argmax([_apart(asked, counts, cell, 1) for cell in range(counts.size)]))
+    cells = np.unique(np.linspace(0, counts.size - 1, CELLS).astype(np.int64))
+    return int(cells[np.argmax([_apart(asked, counts, cell, 1) for cell in cells.tolist()])])
 
 
 def _far(asked: Question, counts: Counts, cell: int) -> int:
@@ -99,7 +122,7 @@ def _far(asked: Question, counts: Counts, cell: int) -> int:
 
 def _questions(subject: Subject) -> list[Question]:
     """What is asked of mechanisms that are not of this package, on small domains; a few of each name and reason."""
-    kept: dict[tuple[str, str], list[Question]] = {}
+    kept: dict[tuple[str, str, bool], list[Question]] = {}
     for number, domain in enumerate(subject.domains(DOMAINS)):
         recording = Recording()
         setting = RecordedSetting(
@@ -113,7 +136,8 @@ def _questions(subject: Subject) -> list[Question]:
         own = ledger.own_mechanisms
         for asked in recording.questions():
             if asked.mechanism.name in own:
-                of_its_kind = kept.setdefault((asked.mechanism.name, asked.why.rstrip("0123456789")), [])
+                kind = asked.mechanism.name, asked.why.rstrip("0123456789"), asked.domain.size > SMALL
+                of_its_kind = kept.setdefault(kind, [])
                 if len(of_its_kind) < EXAMPLES:
                     of_its_kind.append(asked)
     return [asked for several in kept.values() for asked in several]

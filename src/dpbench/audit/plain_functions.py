@@ -19,7 +19,7 @@ from dpbench.audit.black_box import Promise, Sampler, usual_pairs
 from dpbench.audit.fresh import TooSlow, fresh
 from dpbench.audit.layers import black_box_layer
 from dpbench.audit.report import AuditReport, Layer
-from dpbench.audit.side_effects import files_opened
+from dpbench.audit.side_effects import deeds
 from dpbench.audit.subject import in_words, workload_for
 from dpbench.audit.suspects import suspicious_pairs
 from dpbench.domain import Domain
@@ -145,10 +145,10 @@ def _check_determinism(function: Plain, name: str, domain: Domain) -> dict[str, 
     function(given, workload, 1.0, np.random.default_rng(3))
     if not np.array_equal(given, x):
         raise CheckFailed(f"{name} changes its input")
-    with files_opened() as opened:
+    with deeds() as done:
         _call(function, x, workload, 1.0, np.random.default_rng(3))
-    if opened:
-        raise CheckFailed(f"{name} opens {opened[0]!r} whenever it runs; an estimate may rest on its arguments alone")
+    if done:
+        raise CheckFailed(f"{name} {done[0]} whenever it runs; an estimate may rest on its arguments alone")
     return {"determinism": "one generator, one output"}
 
 

@@ -43,6 +43,7 @@ class Tried:
     workloads: set[str] = field(default_factory=set)
     trials: set[int] = field(default_factory=set)
     notions: set[str] = field(default_factory=set)
+    aside: tuple[str, ...] = ()
 
     def add(self, cases: Sequence[Case], looked: Looked) -> None:
         """Count a batch that was gone through."""
@@ -70,6 +71,7 @@ class Tried:
             "domains kept out by supports()": kept_out,
             "cases with counts too large for exact answers": self.too_large,
             "batches that took too long": self.too_slow,
+            "left aside, as different on the same counts too": [NAMES[name] for name in self.aside],
             "largest share of epsilon": self.share,
         }
 
@@ -89,17 +91,17 @@ def check_replay(subject: Subject) -> Mapping[str, Any]:
             continue
         _prepare_ours(subject, batch)
         try:
-            looked = gone_through(runner, batch, number)
+            runner, looked, words = examined(subject, runner, batch, number)
         except TooSlow:
             tried.too_slow += 1
             most = max(case.domain.size for case in batch)
             continue
         except CheckFailed as failure:
             raise CheckFailed(f"{subject.name} fails on {batch[0].domain} and other domains: {failure}") from None
-        words = cause(subject, runner, batch, looked.finding) if looked.finding is not None else ""
         if words:
             raise CheckFailed(words)
         tried.add(batch, looked)
+    tried.aside = runner.aside
     return tried.figures(cases.kept_out)
 
 
@@ -126,6 +128,18 @@ def _prepare_ours(subject: Subject, batch: Sequence[Case]) -> None:
                 subject.algorithm.prepare(case.workload)
 
 
+def examined(subject: Subject, runner: Runner, batch: Sequence[Case], number: int) -> tuple[Runner, Looked, str]:
+    """One batch, as often as something turns out to differ on the same counts too; what was found, in words."""
+    while True:
+        looked = gone_through(runner, batch, number)
+        if looked.finding is None:
+            return runner, looked, ""
+        words, aside = cause(subject, runner, batch, looked.finding)
+        if not aside:
+            return runner, looked, words
+        runner = replace(runner, aside=(*runner.aside, aside))
+
+
 def gone_through(runner: Runner, batch: Sequence[Case], number: int) -> Looked:
     """One batch in its worlds."""
     recorded = record(runner, batch)
@@ -135,8 +149,8 @@ def gone_through(runner: Runner, batch: Sequence[Case], number: int) -> Looked:
     return looked
 
 
-def cause(subject: Subject, runner: Runner, batch: Sequence[Case], finding: Finding) -> str:
-    """What was seen, on the smallest case found, in words that the evidence supports; empty where it supports none."""
+def cause(subject: Subject, runner: Runner, batch: Sequence[Case], finding: Finding) -> tuple[str, str]:
+    """What was seen, on the smallest case found, in words that the evidence supports; else what to leave aside."""
     found = shrink(runner, batch, finding)
     kind, words = found.finding.kind, found.finding.words
     where = f"{subject.name} is not private on {found.case.domain}"
@@ -144,16 +158,18 @@ def cause(subject: Subject, runner: Runner, batch: Sequence[Case], finding: Find
         where = f"{subject.name} fails on {found.case.domain}"
     if kind == "direct":
         where = f"{subject.name} does something else when it is recorded, on {found.case.domain}"
-    beside = any(NAMES[name] in words for name in BESIDE)
+    if kind == "batch":
+        where = f"{subject.name} mixes its trials on {found.case.domain}"
+    beside = next((name for name in BESIDE if NAMES[name] in words), "")
     if beside and any(_by_itself(runner, cases) for cases in (found.cases, batch) for _ in range(2)):
-        return ""  # memory that nobody wrote to, or a printed time: it differs on the same counts too
+        return "", beside  # memory that nobody wrote to, or a printed time: it differs on the same counts too
     if kind == "differs" and _by_itself(runner, found.cases):
         where = f"{subject.name} cannot be examined on {found.case.domain}"
         words = f"two runs on the same counts with the same answers differ, as by random numbers of its own: {words}"
     elif kind == "differs":
         on = "a neighbour" if found.case.cell is not None else "other counts"
         words = f"on {on} {words}"
-    return f"{where}: {words}; seen with {found.reproduction()}"
+    return f"{where}: {words}; seen with {found.reproduction()}", ""
 
 
 def _by_itself(runner: Runner, cases: Sequence[Case]) -> bool:

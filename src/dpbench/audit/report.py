@@ -71,7 +71,9 @@ def tried_words(layer: Layer) -> str:
             f"{', '.join(figures['workloads'])})"
         )
         kept_out = figures["domains kept out by supports()"]
-        return words + (f", {kept_out} domains drawn kept out by supports()" if kept_out else "")
+        aside = figures["left aside, as different on the same counts too"]
+        words += f", {kept_out} domains drawn kept out by supports()" if kept_out else ""
+        return words + (f", {' and '.join(aside)} left aside: different on the same counts too" if aside else "")
     if layer.name == "black box" and "power" in figures:
         return (
             f"black box with {figures['runs a side']:,} runs per side: a loss of {figures['power']:.2f} at epsilon "

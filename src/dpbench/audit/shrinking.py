@@ -41,7 +41,7 @@ class Smallest:
         case = self.case
         if self.finding.kind == "claims":
             return str(case)
-        if self.finding.kind in ("fails", "noise", "direct"):
+        if self.finding.kind in ("fails", "noise", "direct", "batch"):
             vectors = f"x = {shown(case.x)}"
         elif case.cell is not None:
             before, after = case.x.reshape(-1)[case.cell], case.y.reshape(-1)[case.cell]
@@ -56,7 +56,7 @@ def look(runner: Runner, cases: Sequence[Case], kind: str) -> Finding | None:
     """What goes wrong in a batch, in the world that shows it."""
     try:
         recorded = record(runner, cases)
-        looked = (unrecorded if kind in ("direct", "claims") else force)(runner, cases, recorded)
+        looked = (unrecorded if kind in ("direct", "claims", "batch") else force)(runner, cases, recorded)
     except (CheckFailed, TooSlow):
         return None
     return looked.finding

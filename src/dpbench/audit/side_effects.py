@@ -1,26 +1,67 @@
-"""What an algorithm does outside its handle: files that it opens, text that it prints."""
+"""What an algorithm does outside its handle: files, other programs, settings of the process, threads that it leaves."""
 
 from __future__ import annotations
 
+import decimal
+import gc
+import locale
+import logging
 import os
+import random
 import sys
+import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from dpbench import fitted
 
 CODE = (".py", ".pyc", ".so", ".pyd", ".dll", ".nbi", ".nbc", ".lock")
 """Endings of files that Python and numba open by themselves: imports, and kernels kept compiled."""
+ON_PATHS = (
+    "os.mkdir",
+    "os.rmdir",
+    "os.rename",
+    "os.remove",
+    "os.link",
+    "os.symlink",
+    "os.truncate",
+    "os.chmod",
+    "os.utime",
+)
+"""What Python says of files beside that they are opened."""
+TO_OTHERS = (
+    "subprocess.Popen",
+    "os.system",
+    "os.posix_spawn",
+    "os.exec",
+    "socket.connect",
+    "socket.sendto",
+    "socket.bind",
+)
+"""What it says of other programs and machines."""
+AWAITED = 0.06
+"""Seconds that a thread which a run has left behind gets to come to its end."""
+LONG = 80
+"""Characters; of a longer setting a hash is kept."""
+BYTECODE = ("__pycache__", ".nbi", ".nbc", "/numba")
+"""In the names of what they keep beside, or while they write it."""
 _watchers: list[list[str]] = []
 _hooked: list[bool] = []
 
 
 @contextmanager
-def files_opened() -> Iterator[list[str]]:
-    """Paths that are opened meanwhile, code and what belongs to this package or to Python aside."""
+def deeds() -> Iterator[list[str]]:
+    """What is done meanwhile to files and other programs, each as a verb with its object.
+
+    Code and what belongs to this package or to Python aside.
+    """
     if not _hooked:
         sys.addaudithook(_notice)  # cannot be taken away again, so there is one for good
         _hooked.append(True)
@@ -47,9 +88,60 @@ def _ours() -> tuple[str, ...]:
 
 
 def _notice(event: str, arguments: tuple[Any, ...]) -> None:
-    if not _watchers or event != "open" or not isinstance(arguments[0], str | bytes | os.PathLike):
+    if not _watchers:
         return
-    path = os.fsdecode(arguments[0])
-    if not path.endswith(CODE) and not str(Path(path).absolute()).startswith(_ours()):
+    deed = ""
+    if event == "open" or event in ON_PATHS:
+        paths = [os.fsdecode(each) for each in arguments[:2] if isinstance(each, str | bytes | os.PathLike)]
+        if event == "open":
+            paths = paths[:1]  # what follows is the mode
+        if paths and not any(_is_code(path) for path in paths):
+            deed = f"opens {paths[0]!r}" if event == "open" else f"calls {event} on {', '.join(map(repr, paths))}"
+    elif event in TO_OTHERS:
+        deed = f"calls {event} with {arguments!r}"
+    if deed:
         for found in _watchers:
-            found.append(path)
+            found.append(deed)
+
+
+def _is_code(path: str) -> bool:
+    """Whether a file is one of ours, of Python's or of numba's."""
+    return path.endswith(CODE) or any(each in path for each in BYTECODE) or os.path.abspath(path).startswith(_ours())  # noqa: PTH100
+
+
+def settings_of_the_process() -> dict[str, object]:
+    """What anybody in this process can set and anybody else reads: environment, global generators, options."""
+    numpys = np.random.get_state(legacy=False)  # noqa: NPY002  (the one that anybody may use)
+    return {
+        **{f"environment variable {name}": value for name, value in os.environ.items()},
+        "working directory": str(Path.cwd()),
+        "numpy's print options": np.get_printoptions(),
+        "numpy's handling of errors": np.geterr(),
+        "numpy's global generator": {**numpys, "state": numpys["state"]["key"].tobytes(), "at": numpys["state"]["pos"]},
+        "Python's global generator": random.getstate(),
+        "decimal context": str(decimal.getcontext()),
+        "locale": locale.setlocale(locale.LC_ALL),
+        "filters of warnings": tuple(warnings.filters),
+        "level of logging": (logging.root.level, logging.root.manager.disable),
+        "limit of recursion": sys.getrecursionlimit(),
+        "garbage collection": (gc.isenabled(), gc.get_threshold()),
+    }
+
+
+def settings_changed(before: dict[str, object]) -> tuple[tuple[str, str], ...]:
+    """Settings that are not what they were, each with what it is now, or with a hash of that where it is long."""
+    after = settings_of_the_process()
+    names = sorted(name for name in {*before, *after} if before.get(name) != after.get(name))
+    texts = [str(after.get(name, "unset")) for name in names]
+    short = [text if len(text) <= LONG else f"hash {sha256(text.encode()).hexdigest()[:12]}" for text in texts]
+    return tuple(zip(names, short, strict=True))
+
+
+@contextmanager
+def threads_awaited() -> Iterator[None]:
+    """Wait for threads that were started meanwhile: they may still write to what was returned."""
+    before = set(threading.enumerate())
+    yield
+    for thread in threading.enumerate():
+        if thread not in before:
+            thread.join(AWAITED)

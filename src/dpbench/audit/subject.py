@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, Outcome, SideInformation
 from dpbench.domain import Domain
-from dpbench.errors import BudgetExceeded, BudgetNotSpent, CheckFailed, DPBenchError
+from dpbench.errors import BudgetExceeded, BudgetNotSpent, CheckFailed, DPBenchError, Unsupported
 from dpbench.privacy.budget import exact
 from dpbench.workloads import Prefix, RandomRange, Ranges, Workload
 
@@ -99,6 +99,10 @@ class Subject:
             raise CheckFailed(f"{self.name} spends more than epsilon {where}: {error}") from error
         except BudgetNotSpent as error:
             raise CheckFailed(f"{self.name} does not spend epsilon {where}: {error}") from error
+        except Unsupported as error:
+            raise CheckFailed(
+                f"{self.name} refuses to run {where}: {error} (it is for supports() to say on which domains it runs)"
+            ) from error
         except DPBenchError as error:
             raise CheckFailed(f"{self.name} fails {where}: {error}") from error
         except (Exception, SystemExit) as error:

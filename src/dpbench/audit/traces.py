@@ -1,12 +1,13 @@
-"""Everything that leaves a run: output and the memory behind it, ledger, exceptions, warnings, text, files."""
+"""Everything that leaves a run: output and memory behind it, ledger, exceptions, warnings, text, files, settings."""
 
 from __future__ import annotations
 
 import io
 import os
 import pickle
+import stat
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, fields
 from hashlib import sha256
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Outcome
-from dpbench.audit.side_effects import files_opened
+from dpbench.audit.side_effects import deeds, settings_changed, settings_of_the_process, threads_awaited
 from dpbench.audit.subject import in_words
 from dpbench.errors import InvalidCounts, InvalidInput, Unsupported
 from dpbench.privacy import Ledger
@@ -41,8 +42,8 @@ class Trace:
     ledger: tuple[Any, ...] = ()
     warned: tuple[str, ...] = ()
     printed: str = ""
-    opened: tuple[str, ...] = ()
-    environment: tuple[tuple[str, str], ...] = ()
+    done: tuple[str, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
     too_large: bool = False
     """Whether the handle refused counts that are too large for exact answers."""
     kept_out: bool = False
@@ -59,41 +60,55 @@ NAMES = {
     "ledger": "another ledger",
     "warned": "other warnings",
     "printed": "other printed text",
-    "opened": "other files opened",
-    "environment": "another change of the environment variables",
+    "done": "other files or programs used",
+    "settings": "another change of settings of the whole process",
 }
-BESIDE = ("attributes", "behind", "warned", "printed", "opened")
+BESIDE = ("attributes", "behind", "warned", "printed", "done", "settings")
 """What may differ between two honest runs on the same counts: memory that nobody wrote to, a time that is printed."""
 
 
 def traced(run: Callable[[], Outcome]) -> Trace:
     """Run, and keep all that leaves."""
-    before = dict(os.environ)
-    printed = io.StringIO()
+    printed, below = io.StringIO(), _written()
     found: dict[str, Any] = {}
     with (
         redirect_stdout(printed),
         redirect_stderr(printed),
         warnings.catch_warnings(record=True) as warned,
-        files_opened() as opened,
+        deeds() as done,
     ):
         warnings.simplefilter("always")
+        before = settings_of_the_process()
         try:
-            outcome = run()
+            with threads_awaited():
+                outcome = run()
             found = _left(outcome.estimate) | {"ledger": charges(outcome.ledger)}
         except (Exception, SystemExit) as error:
             too_large = isinstance(error, InvalidCounts) or (
                 isinstance(error, InvalidInput) and TOO_LARGE in str(error)
             )
             found = {"raised": in_words(error), "too_large": too_large, "kept_out": isinstance(error, Unsupported)}
-    changed = {name: value for name, value in os.environ.items() if before.get(name) != value}
+        changed = settings_changed(before)
     return Trace(
         **found,
         warned=tuple(f"{each.category.__name__}: {each.message}" for each in warned),
-        printed=printed.getvalue(),
-        opened=tuple(sorted(set(opened))),
-        environment=tuple(sorted(changed.items())),
+        printed=printed.getvalue() + _written(below[1])[0],
+        done=tuple(sorted(set(done))),
+        settings=changed,
     )
+
+
+def _written(start: int | None = None) -> tuple[str, int]:
+    """What was written to stderr past Python since a place, and the place now; nothing where that is kept by nobody."""
+    status = os.fstat(2)
+    if not stat.S_ISREG(status.st_mode):
+        return "", 0
+    end = status.st_size
+    try:
+        text = "" if start is None or end <= start else os.pread(2, end - start, start).decode(errors="replace")
+    except OSError:  # it can be written to and not read
+        text = ""
+    return text, end
 
 
 def _left(estimate: NDArray[np.float64]) -> dict[str, Any]:
@@ -129,11 +144,11 @@ def charges(ledger: Ledger) -> tuple[Any, ...]:
     )
 
 
-def difference(one: Trace, other: Trace) -> str:
-    """The first thing in which two traces differ, in words; empty where they are the same."""
+def difference(one: Trace, other: Trace, aside: Collection[str] = ()) -> str:
+    """The first thing in which two traces differ, in words; empty where they are the same, ``aside`` left aside."""
     for field in fields(Trace):
         mine, its = getattr(one, field.name), getattr(other, field.name)
-        if field.name in NAMES and mine != its:
+        if field.name in NAMES and field.name not in aside and mine != its:
             return NAMES[field.name] + _detail(field.name, mine, its)
     return ""
 
@@ -147,7 +162,7 @@ def _detail(name: str, mine: Any, its: Any) -> str:
         return f" ({lines})"
     if name in ("raised", "printed", "kind"):
         return f" ({str(mine)[:80] or 'none'!r} and {str(its)[:80] or 'none'!r})"
-    if name in ("warned", "opened", "environment"):
+    if name in ("warned", "done", "settings"):
         return f" ({mine[:1] or 'none'} and {its[:1] or 'none'})"
     return ""
 

@@ -30,16 +30,20 @@ from dpbench.privacy.transcript import CallLoss, Draw, Question, Seeds
 AUDIT = ("dpbench.audit", "dpbench.testing")
 SECONDS = 10.0
 """Of the processor, that a fresh process may take for a batch."""
+TRIAL_ROUNDING = 1e-6
+"""Relative; a solver may work on several trials at once."""
 CLAIM_SECONDS = 0.06
 """Time of the processor in which a claim is tried on as many cells as possible."""
 
 
 @dataclass(frozen=True)
 class Runner:
-    """An algorithm and where its scale comes from."""
+    """An algorithm, where its scale comes from, and what is not compared of its runs."""
 
     algorithm: Algorithm
     side_information: SideInformation | None = None
+    aside: tuple[str, ...] = ()
+    """What differs between two runs on the same counts too, such as a time that is printed."""
 
     def run(self, case: Case, counts: NDArray[np.int64], **how: Any) -> Outcome:
         """Run a case on counts."""
@@ -57,7 +61,8 @@ class Finding:
     words: str
     kind: str
     """differs: with the same answers something else left; costs: a call took more than it was charged; claims: so does
-    a record elsewhere; fails: it raises; direct: unrecorded it does something else; noise: it touched the source."""
+    a record elsewhere; fails: it raises; direct: unrecorded it does something else; noise: it touched the source;
+    batch: a trial depends on how many are run with it."""
 
 
 @dataclass
@@ -196,7 +201,7 @@ def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
                 continue
             looked.compared += 1
             looked.kept_out += trace.kept_out
-            looked.finding = _compare(step, case, trace, again, channel, touched)
+            looked.finding = _compare(step, case, (trace, again), channel, touched, runner.aside)
             if looked.finding is None and case.cell is not None and not trace.raised:
                 looked.finding, share = _cost(step, case, channel)
                 looked.share = max(looked.share, share)
@@ -207,13 +212,16 @@ def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
     return fresh(work, SECONDS, silent=True)
 
 
-def _compare(step: int, case: Case, trace: Trace, again: Trace, channel: Forced, touched: bool) -> Finding | None:
+def _compare(
+    step: int, case: Case, traces: tuple[Trace, Trace], channel: Forced, touched: bool, aside: Sequence[str]
+) -> Finding | None:
+    trace, again = traces
     given = known_for_nothing(trace)
     raised = f" (the first run had raised {trace.raised[:120]!r})" if trace.raised else ""
     words = next(iter(channel.divergence), "") or ("" if again.raised else channel.unasked())
     if words:
         return Finding(step, f"{words}{raised}{given}", "differs")
-    words = difference(trace, again)
+    words = difference(trace, again, aside)
     if words:
         hint = suspicion(case.x, trace, case.y, again)
         return Finding(step, f"the same answers gave {words}{hint}{given}", "differs")
@@ -277,12 +285,12 @@ def unrecorded(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked
             how: dict[str, Any] = {"seed": case.seed} if case.noise == PLAIN else {"noise": _like(case)}
             with _out_of_sight():
                 again = traced(lambda: runner.run(case, case.x, **how))  # noqa: B023
-            words = difference(trace, again)
+            words = difference(trace, again, runner.aside)
             if words:
                 looked.finding = Finding(step, f"at one seed, recorded and unrecorded, it gave {words}", "direct")
                 return looked
-        for step, case in enumerate(cases):
-            looked.finding = None if step % 2 else _claims(runner, case, step)
+        for step, (case, (trace, _, _)) in enumerate(zip(cases, pickle.loads(recorded), strict=True)):  # noqa: S301
+            looked.finding = None if step % 2 else _alone(runner, case, step, trace)
             if looked.finding is not None:
                 break
         return looked
@@ -304,12 +312,16 @@ def _like(case: Case) -> DistortedNoise:
     return distorted(case.seed, case.trials, case.noise)
 
 
-def _claims(runner: Runner, case: Case, step: int) -> Finding | None:
-    channel = Recording()
-    trace = traced(
-        lambda: runner.run(replace(case, trials=1), case.x, noise=_like(replace(case, trials=1)), channel=channel)
-    )
-    if trace.raised:
+def _alone(runner: Runner, case: Case, step: int, trace: Trace) -> Finding | None:
+    """The first trial run by itself: it comes out as among others, and what it claims holds for any record."""
+    channel, single = Recording(), replace(case, trials=1)
+    alone = traced(lambda: runner.run(single, case.x, noise=_like(single), channel=channel))
+    if alone.raised or trace.raised:
         return None
+    first = np.frombuffer(trace.bytes_out).reshape(case.trials, -1)[0]
+    off = float(np.abs(first - np.frombuffer(alone.bytes_out)).max())
+    if case.noise == PLAIN and off > TRIAL_ROUNDING * (1 + float(np.abs(first).max())):
+        words = f"the first of {case.trials} trials is off by {off:.3g} from the same trial run alone"
+        return Finding(step, f"a trial depends on how many are run with it: {words}", "batch")
     words = refuted_claim(channel.questions(), np.random.default_rng(case.seed), CLAIM_SECONDS)
     return Finding(step, words, "claims") if words else None

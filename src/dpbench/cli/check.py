@@ -176,7 +176,7 @@ def _cell(layer: Layer) -> str:
         return f"{figures['cases']} cases, {figures['domains']} domains"
     if layer.name == "black box":
         return f"{figures['refuted']:.2f} of {figures['epsilon']:g} shown, {figures['power']:.2f} in reach"
-    return "pass"
+    return "holds"
 
 
 def _samplers_line(samplers: Layer) -> str:
