@@ -164,6 +164,15 @@ def test_tents_of_the_longest_axes_are_not_waited_for(monkeypatch):
     assert expected_errors(AllRange(90), 1)[0] == waited
 
 
+def test_an_axis_that_is_not_searched_is_said(monkeypatch):
+    """Above 16,384 cells; here the bound is lower, so that the test is quick."""
+    monkeypatch.setattr(hdmm, "LONGEST_SEARCH", 50)
+    for search in (False, True):
+        (row,) = (row for row in expected_errors(Prefix(60), 1, search=search) if row.algorithm == "HDMM")
+        assert row.note == "tents only above 50 cells"
+        assert row.error > 0
+
+
 def test_long_axes_are_answered_in_seconds():
     """20,000 cells have no HDMM without a wait, 40,000 have none at all; the others are there."""
     for side, why in ((20_000, "takes minutes"), (40_000, "up to 32,768 cells")):

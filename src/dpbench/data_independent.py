@@ -79,7 +79,7 @@ def expected_errors(
             if algorithm.name in units:
                 error = units[algorithm.name] * _over_unit(algorithm.notion(epsilon, delta, rho))
             else:
-                algorithm, note = (algorithm, "") if search else _in_time(algorithm, workload)
+                algorithm, note = _in_time(algorithm, workload, wait=search)
                 error = algorithm.expected_error(workload, epsilon, delta=delta, rho=rho)
         except DPBenchError as refusal:
             if not algorithm.data_dependent:
@@ -140,10 +140,12 @@ def _shipped() -> Mapping[tuple[str, str], dict[str, float]]:
     return found
 
 
-def _in_time(algorithm: Algorithm, workload: Workload) -> tuple[Algorithm, str]:
-    """The algorithm in a form whose error is known in seconds."""
-    if not isinstance(algorithm, HDMM) or algorithm.at_hand(workload):
+def _in_time(algorithm: Algorithm, workload: Workload, *, wait: bool = False) -> tuple[Algorithm, str]:
+    """The algorithm in a form whose error is known in seconds, or at all if we ``wait``, and what that form is."""
+    if not isinstance(algorithm, HDMM):
         return algorithm, ""
+    if wait or algorithm.at_hand(workload):
+        return algorithm, algorithm.tents_only(workload)
     tents = replace(algorithm, iterations=0)
     if not tents.at_hand(workload):
         raise Unsupported("even without its search it takes minutes here; wait for it once (search), and it is kept")

@@ -86,9 +86,8 @@ class HDMM(Algorithm):
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Noisy weighted cells and rows, then least squares along each axis."""
         solver = self._solver(workload)
-        long = any(axis.side > LONGEST_SEARCH for axis in solver.strategy.axes)
-        why = "p-Identity rows" + (f", tents only above {LONGEST_SEARCH} cells" if long else "")
-        return solver.solve(data.measure(solver.strategy, data.budget, why))
+        words = filter(None, ["p-Identity rows", self.tents_only(workload)])
+        return solver.solve(data.measure(solver.strategy, data.budget, ", ".join(words)))
 
     def prepare(self, workload: Workload) -> None:
         """Find the strategy, or search for it."""
@@ -103,6 +102,11 @@ class HDMM(Algorithm):
     def files(self) -> tuple[str, ...]:
         """The strategies that come with the package."""
         return (str(fitted.SHIPPED),)
+
+    def tents_only(self, workload: Workload) -> str:
+        """Words for an axis that is too long for a search; none where there is no such axis."""
+        long = any(axis.moment.side > LONGEST_SEARCH for axis in grouped_axes(workload))
+        return f"tents only above {LONGEST_SEARCH} cells" if long else ""
 
     def at_hand(self, workload: Workload) -> bool:
         """Whether the strategy is there, or found or refused within seconds.
