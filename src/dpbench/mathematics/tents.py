@@ -104,12 +104,10 @@ def fit_ladders(moment: Moment) -> list[Ladder]:
     The error of single levels falls as they get finer, and then rises. The finest have the most rows, whose inverse is
     what costs, so on the rise it ends where no finer level can be of use.
     """
-    single, several = [], []
-    for intervals in ladders(moment.side):
-        (several if len(intervals) > 1 else single).append(intervals)
-    found = [fit_ladder(moment, intervals) for intervals in several]
+    tried = ladders(moment.side)
+    found = [fit_ladder(moment, intervals) for intervals in tried if len(intervals) > 1]
     before = np.inf
-    for intervals in single:
+    for intervals in (each for each in tried if len(each) == 1):
         ladder = fit_ladder(moment, intervals)
         found.append(ladder)
         if before < ladder.error > HOPELESS * min(each.error for each in found):
