@@ -10,6 +10,7 @@ import pytest
 from benchmarks.strategies import WORKLOADS, rows_of
 
 from dpbench import algorithms, data_independent
+from dpbench.algorithms import hdmm
 from dpbench.data_independent import SHIPPED, expected_errors, unit_errors, yardstick
 from dpbench.errors import DPBenchError, InvalidEpsilon, InvalidWorkload
 from dpbench.limits import limit
@@ -148,6 +149,37 @@ def test_a_long_search_is_not_waited_for():
     assert row.error == algorithms.get("HDMM", iterations=0).expected_error(AllRange(700), 1)
     (row,) = (row for row in expected_errors(Prefix(4096), 1) if row.algorithm == "HDMM")
     assert row.note == ""
+
+
+def test_tents_of_the_longest_axes_are_not_waited_for(monkeypatch):
+    """They take minutes; the row says so and comes last, until somebody has waited for them once."""
+    monkeypatch.setattr(hdmm, "QUICK", 50)
+    monkeypatch.setattr(hdmm, "QUICK_TENTS", 80)
+    last = expected_errors(AllRange(90), 1)[-1]
+    assert (last.algorithm, math.isnan(last.error)) == ("HDMM", True)
+    assert last.note == "even without its search it takes minutes here; wait for it once (search), and it is kept"
+    assert yardstick(AllRange(90), 1).algorithm == "HbW"
+    waited = expected_errors(AllRange(90), 1, search=True)[0]
+    assert (waited.algorithm, waited.note) == ("HDMM", "")
+    assert expected_errors(AllRange(90), 1)[0] == waited
+
+
+def test_an_axis_that_is_not_searched_is_said(monkeypatch):
+    """Above 16,384 cells; here the bound is lower, so that the test is quick."""
+    monkeypatch.setattr(hdmm, "LONGEST_SEARCH", 50)
+    for search in (False, True):
+        (row,) = (row for row in expected_errors(Prefix(60), 1, search=search) if row.algorithm == "HDMM")
+        assert row.note == "tents only above 50 cells"
+        assert row.error > 0
+
+
+def test_long_axes_are_answered_in_seconds():
+    """20,000 cells have no HDMM without a wait, 40,000 have none at all; the others are there."""
+    for side, why in ((20_000, "takes minutes"), (40_000, "up to 32,768 cells")):
+        *known, last = expected_errors(Prefix(side), 1)
+        assert {"HbW", "Hb", "Privelet", "Identity"} <= {row.algorithm for row in known if row.error > 0}
+        assert last.algorithm == "HDMM"
+        assert why in last.note
 
 
 def test_a_bad_budget_is_refused():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpbench.mathematics.moments import grouped_axes
-from dpbench.mathematics.tents import Ladder, fit_ladder, ladders
-from dpbench.workloads import AllRange, Prefix, Ranges
+from dpbench.mathematics.tents import HOPELESS, Ladder, fit_ladder, fit_ladders, ladders
+from dpbench.workloads import AllRange, Identity, Prefix, RandomRange, RandomSmall, Ranges
 from reference import p_identity as reference
 
 
@@ -44,6 +44,29 @@ def test_ladders_go_from_fine_to_coarse():
             assert list(intervals) == sorted(intervals, reverse=True)
             assert min(intervals) >= 1
             assert sum(intervals) <= max(side / 5, 1)
+
+
+@pytest.mark.parametrize(
+    "workload",
+    [Prefix(600), AllRange(90), RandomSmall(700, None), Identity(64), RandomRange(500, queries=6), Prefix(1)],
+    ids=repr,
+)
+def test_fine_ladders_without_hope_are_left_out(workload):
+    """What is left out is worse than half as much again as the best, and the order is that of the errors."""
+    ((_, moment),) = grouped_axes(workload)
+    found = [(each.error, each.intervals) for each in fit_ladders(moment)]
+    every = sorted((fit_ladder(moment, each).error, each) for each in ladders(moment.side))
+    assert found == [each for each in every if each in found]
+    assert all(error > HOPELESS * every[0][0] for error, intervals in every if (error, intervals) not in found)
+
+
+def test_the_finest_ladders_of_a_long_axis_are_not_paid_for():
+    """Those of 1,500 prefixes have up to 250 rows, and 90 in the best; the inverse of many rows is what costs."""
+    ((_, moment),) = grouped_axes(Prefix(1500))
+    assert max(ladders(1500)) == (250,)
+    found = fit_ladders(moment)
+    assert len(found[0].intervals) > 1
+    assert max(each.count for each in found if len(each.intervals) == 1) < 100
 
 
 @pytest.mark.parametrize(

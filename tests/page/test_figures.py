@@ -1,6 +1,7 @@
 """Figures for print; skipped where matplotlib is not installed."""
 
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import pytest
 
@@ -68,6 +69,24 @@ def test_the_limit_and_the_best_known_strategy_are_lines(tmp_path):
         texts = [(tmp_path / place / f"figure{name}.svg").read_text() for place in ("with", "other")]
         words = "best known (HDMM)" if name != "1b" else "no unbiased strategy with Laplace noise is below"
         assert [words in text for text in texts] == [True, False]
+
+
+def test_titles_are_not_cut_off(monkeypatch, tmp_path):
+    """Few algorithms and datasets make the narrowest figures; what the lines are stands there in full."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    drawn = {}
+    monkeypatch.setattr(Figure, "savefig", lambda figure, path, **_: drawn.update({Path(path).stem: figure}))
+    study = results(algorithms=("Identity", "Hb"), datasets=("bimodal",), domains=("32x32",), variants=("private",))
+    known = {place.group: Yardstick(2.0, "Laplace", 8.0, "GaussianOptimal") for place in study.grid.places}
+    figures(study, tmp_path, formats=("png",), yardsticks=known)
+    assert {"figure1b", "figure2b"} <= set(drawn)
+    for figure in drawn.values():
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        title = figure._suptitle.get_window_extent(canvas.get_renderer())
+        assert 0 <= title.x0 < title.x1 <= figure.bbox.width
 
 
 def test_values_of_the_authors_are_read(tmp_path):

@@ -30,8 +30,8 @@ STARTS, ITERATIONS = 6, 400
 """What is spent on a search by default."""
 SWEEPS = 2
 """How often the axes of a list of boxes are fitted again, each to boxes weighted by their variance along the others."""
-QUICK = 512
-"""Cells of an axis up to which a search takes seconds."""
+QUICK, QUICK_TENTS = 512, 8192
+"""Cells of an axis up to which a search takes seconds, and tents alone do."""
 LONGEST = 32_768
 """Cells of the longest axis."""
 SEARCH = ("kernels.matrices", "kernels.p_identity", "descent", "moments", "p_identity", "p_identity_fit", "tents")
@@ -86,9 +86,8 @@ class HDMM(Algorithm):
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Noisy weighted cells and rows, then least squares along each axis."""
         solver = self._solver(workload)
-        long = any(axis.side > LONGEST_SEARCH for axis in solver.strategy.axes)
-        why = "p-Identity rows" + (f", tents only above {LONGEST_SEARCH} cells" if long else "")
-        return solver.solve(data.measure(solver.strategy, data.budget, why))
+        words = filter(None, ["p-Identity rows", self.tents_only(workload)])
+        return solver.solve(data.measure(solver.strategy, data.budget, ", ".join(words)))
 
     def prepare(self, workload: Workload) -> None:
         """Find the strategy, or search for it."""
@@ -104,12 +103,21 @@ class HDMM(Algorithm):
         """The strategies that come with the package."""
         return (str(fitted.SHIPPED),)
 
+    def tents_only(self, workload: Workload) -> str:
+        """Words for an axis that is too long for a search; none where there is no such axis."""
+        long = any(axis.moment.side > LONGEST_SEARCH for axis in grouped_axes(workload))
+        return f"tents only above {LONGEST_SEARCH} cells" if long else ""
+
     def at_hand(self, workload: Workload) -> bool:
-        """Whether the strategy is there, or found within seconds: on axes of up to 512 cells that ranges tell apart."""
-        axes = grouped_axes(workload)
+        """Whether the strategy is there, or found or refused within seconds.
+
+        It is found on axes of up to 512 cells that ranges tell apart; tents, with no iterations, on up to 8,192.
+        """
+        axes, quick = grouped_axes(workload), QUICK if self.iterations else QUICK_TENTS
         in_turn = len(axes) > 1 and typical(workload).axes is None
         return all(
-            axis.moment.side <= QUICK or (not in_turn and _known(axis.moment, self.starts, self.iterations) is not None)
+            not quick < axis.moment.side <= LONGEST
+            or (not in_turn and _known(axis.moment, self.starts, self.iterations) is not None)
             for axis in axes
         )
 

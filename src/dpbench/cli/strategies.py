@@ -41,7 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--epsilon", type=float, metavar="E", help="the budget (1, unless --rho is given)")
     add("--delta", type=float, metavar="D", help="beside --epsilon: Gaussian noise, (epsilon, delta)")
     add("--rho", type=float, metavar="R", help="in place of --epsilon: Gaussian noise, rho-zCDP")
-    add("--search", action="store_true", help="wait for HDMM's search on long axes; up to a minute, then kept")
+    add("--search", action="store_true", help="wait for HDMM's search on long axes; a minute at 4096 cells, then kept")
     add_json(parser)
     parser.set_defaults(run=run_strategies)
 

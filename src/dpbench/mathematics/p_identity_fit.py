@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpbench.mathematics.descent import descend
 from dpbench.mathematics.moments import Moment
 from dpbench.mathematics.p_identity import UNIT, AxisStrategy
-from dpbench.mathematics.tents import Ladder, fit_ladder, ladders
+from dpbench.mathematics.tents import Ladder, fit_ladders
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -48,7 +48,7 @@ def fit_axis(moment: Moment, *, starts: int, iterations: int) -> AxisStrategy:
     plain = AxisStrategy.cells(moment.side)
     if moment.side == 1:
         return plain
-    fitted = sorted((fit_ladder(moment, each) for each in ladders(moment.side)), key=lambda ladder: ladder.error)
+    fitted = fit_ladders(moment)
     found = [plain, rounded(fitted[0].theta(), moment)]
     begun = chosen(fitted, max(2, starts * SHORT // moment.side))
     if moment.side <= LONGEST_SEARCH and iterations > 0:

@@ -33,6 +33,8 @@ LEAST = 1e-4
 """A level's ratio is more than this."""
 WEIGHINGS = 40
 """Steps towards the best ratios."""
+HOPELESS = 1.5
+"""Times the least error so far, beyond which single levels that get worse as they get finer are not tried further."""
 COLUMNS = 64
 """Rows whose products with K are made at a time."""
 
@@ -94,6 +96,24 @@ def ladders(side: int) -> list[tuple[int, ...]]:
 def _steps(finest: int, coarsest: int, levels: int) -> tuple[int, ...]:
     """From so many intervals down to so few by equal factors."""
     return tuple(round(finest * (coarsest / finest) ** (level / (levels - 1))) for level in range(levels))
+
+
+def fit_ladders(moment: Moment) -> list[Ladder]:
+    """The ladders of an axis with their best weights, the best first.
+
+    The error of single levels falls as they get finer, and then rises. The finest have the most rows, whose inverse is
+    what costs, so on the rise it ends where no finer level can be of use.
+    """
+    tried = ladders(moment.side)
+    found = [fit_ladder(moment, intervals) for intervals in tried if len(intervals) > 1]
+    before = np.inf
+    for intervals in (each for each in tried if len(each) == 1):
+        ladder = fit_ladder(moment, intervals)
+        found.append(ladder)
+        if before < ladder.error > HOPELESS * min(each.error for each in found):
+            break
+        before = ladder.error
+    return sorted(found, key=lambda each: (each.error, each.intervals))
 
 
 def fit_ladder(moment: Moment, intervals: tuple[int, ...]) -> Ladder:

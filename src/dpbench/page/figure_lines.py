@@ -29,11 +29,12 @@ def yardstick_lines(
 
 
 def yardstick_words(results: Results, yardsticks: Mapping[Group, Yardstick]) -> str:
-    """Lines of a title that say what the lines are."""
+    """Lines of a title that say what the lines are, short enough for the narrowest figure."""
     if not yardstick_lines(results, yardsticks, 1):
         return ""
     known = yardsticks[results.grid.places[0].group]
     return (
-        f"\nsolid line: no unbiased strategy with {known.noise} noise is below; long dashes: best known strategy "
-        f"({known.algorithm});\nboth are root mean squares, which the mean of norms of an algorithm is at most"
+        f"\nsolid line: no unbiased strategy with {known.noise} noise is below"
+        f"\nlong dashes: best known strategy ({known.algorithm})"
+        f"\nboth are root mean squares; the mean of norms is at most that"
     )

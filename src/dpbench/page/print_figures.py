@@ -228,11 +228,9 @@ def _by_dataset(
     for name, value, look in yardstick_lines(here.results, yardsticks, scale):
         panel.axhline(value, zorder=0, label=name, **look)
     more = "; hollow: the authors' plot" if overlay.values else ""
-    panel.set(
-        yscale="log",
-        ylabel=_error(here),
-        title=f"scale {_scale(scale)}: {_title(here)}{more}{yardstick_words(here.results, yardsticks)}",
-    )
+    panel.set(yscale="log", ylabel=_error(here))
+    words = yardstick_words(here.results, yardsticks)
+    drawn.suptitle(f"{_title(here)}\nscale {_scale(scale)}{more}{words}", fontsize=8)
     panel.set_xticks(range(len(datasets)), [_verbatim(name) for name in datasets], rotation=90)
     panel.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     return drawn
