@@ -15,7 +15,7 @@ import measured
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.cli import build_parser
-from dpbench.gallery.algorithm_cards import algorithm_cards
+from dpbench.gallery.algorithm_facts import algorithm_cards
 from dpbench.page.cards import AlgorithmCard
 from dpbench.paper import Study
 

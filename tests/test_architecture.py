@@ -25,3 +25,17 @@ def test_every_module_is_imported_without_numba(request):
     """Kernels are compiled only when something runs: listing the catalogue does not load numba."""
     code = "import sys\nimport dpbench\ndpbench.algorithms.catalogue()\nsys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_no_module_is_shadowed_by_a_function_of_its_name():
+    """``dpbench.package.module`` is the module, whatever else the package exports."""
+    code = (
+        "import importlib, pkgutil, sys\n"
+        "import dpbench\n"
+        "names = [each.name for each in pkgutil.walk_packages(dpbench.__path__, 'dpbench.')]\n"
+        "modules = {name: importlib.import_module(name) for name in names if not name.endswith('__main__')}\n"
+        "attribute = lambda name: getattr(sys.modules[name.rpartition('.')[0]], name.rpartition('.')[2])\n"
+        "print(*[name for name, module in modules.items() if attribute(name) is not module])\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert shown.split() == []

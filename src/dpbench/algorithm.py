@@ -238,7 +238,7 @@ class Algorithm:
             if source == "public":
                 data.publish_scale()
             else:
-                data.buy_scale(split(data.budget, self.scale_share if scale_share is None else scale_share)[0])
+                data.estimate_scale(split(data.budget, self.scale_share if scale_share is None else scale_share)[0])
         estimate = self.estimate(data, workload)
         self._check_estimate(estimate, data)
         data.ledger.close()

@@ -1,4 +1,4 @@
-"""HbW: a hierarchy whose branchings and weights fit the workload. The choice: tests/inference/test_weighted_tree.py."""
+"""HbW: a hierarchy whose branchings and weights fit the workload. The choice: tests/mathematics."""
 
 from __future__ import annotations
 

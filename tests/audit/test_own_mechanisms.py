@@ -15,7 +15,7 @@ from dpbench.audit.sensitivity import check_sensitivity
 from dpbench.audit.subject import Subject
 from dpbench.cli.catalogue import _privacy
 from dpbench.errors import CheckFailed
-from dpbench.gallery.algorithm_cards import _card
+from dpbench.gallery.algorithm_facts import _card
 
 
 @dataclass(frozen=True, eq=False)

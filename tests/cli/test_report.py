@@ -82,7 +82,7 @@ def test_shapes_of_a_study_are_told_of(tmp_path, monkeypatch):
     from dpbench.gallery import gallery_for
 
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
-    monkeypatch.setattr(import_module("dpbench.gallery.examples"), "locate", lambda dataset: None)
+    monkeypatch.setattr(import_module("dpbench.gallery.histograms"), "locate", lambda dataset: None)
     made = gallery_for(names={"ridge", "bimodal", "MEDCOST", "mine.csv"})
     assert [each.name for each in made.datasets if not each.domain] == ["bimodal", "ridge"]
     assert [each.name for each in made.examples] == ["bimodal", "ridge"]

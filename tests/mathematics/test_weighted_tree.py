@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -134,3 +136,28 @@ def test_weights_add_up_to_one_on_any_domain(shape):
 def test_many_random_ranges_are_fitted_to_their_distribution():
     """Lists of other seeds get the same hierarchy."""
     assert fit_hierarchy(RandomRange((20, 20), seed=1)) == fit_hierarchy(RandomRange((20, 20), queries=None))
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,), (3,), (70,), (1, 9), (4, 70), (3, 2, 5)])
+def test_with_gaussian_noise_the_squares_of_the_weights_add_up_to_one(shape):
+    """Up to the lattice of weights; the squared L2 sensitivity of the tree is their exact sum."""
+    found = fit_hierarchy(AllRange(shape), 2)
+    squares = sum(Fraction(weight) ** 2 for weight in found.weights)
+    assert float(squares) == pytest.approx(1, abs=2e-4)
+    tree = block_tree(Domain(shape), found.sides, found.weights)
+    assert TreeLeastSquares(tree).strategy.squared_l2_sensitivity == squares
+
+
+@pytest.mark.parametrize(
+    "workload", [Prefix(64), Prefix(100), AllRange(48), RandomRange((16, 16), queries=None)], ids=str
+)
+def test_no_weights_near_the_best_err_less_with_gaussian_noise(workload):
+    """The error is convex in the squares of the weights: nothing in any direction is better, up to the lattice."""
+    found = fit_hierarchy(workload, 2)
+
+    def error(weights):
+        return (weights**2).sum() * hierarchy_variance(workload, Hierarchy(found.sides, tuple(weights)))
+
+    best = np.array(found.weights)
+    for direction in np.random.default_rng(0).normal(size=(40, len(best))):
+        assert error(best * np.exp(0.05 * direction)) > error(best) * (1 - 1e-7)

@@ -4,7 +4,7 @@ import pytest
 
 from dpbench import algorithms
 from dpbench.gallery import audited
-from dpbench.gallery.algorithm_cards import algorithm_cards
+from dpbench.gallery.algorithm_facts import algorithm_cards
 from dpbench.paper.changed import change_of
 
 

@@ -14,12 +14,14 @@ from dpbench.domain import Domain
 from dpbench.errors import AlgorithmFailed, BudgetExceeded, DPBenchError, InvalidEpsilon, InvalidInput, NotPrivate
 from dpbench.mathematics.cells import Cells
 from dpbench.privacy import (
+    ZCDP,
     AboveThreshold,
     Charge,
     Laplace,
     Mechanism,
     NoisyMax,
     PrivateData,
+    PureDP,
     RandomNoise,
     Recording,
     Replay,
@@ -334,6 +336,49 @@ def test_a_mechanism_is_ours_only_if_it_is():
     data = opened()
     data.ask(Laplace(Total()), 1)
     assert data.ledger.own_mechanisms == []
+
+
+@pytest.mark.parametrize(("fact", "value"), [("rho_of_loss", Fraction(1, 10**8)), ("pure", False), ("name", "other")])
+def test_what_a_mechanism_of_ours_costs_cannot_be_put_on_an_instance(fact, value):
+    """A price that somebody wrote over ours is theirs, so that the audit holds it to the draws."""
+    mechanism = Laplace(Total())
+    object.__setattr__(mechanism, fact, value)
+    data = PrivateData.open(COUNTS, ZCDP(1), RandomNoise.seeded(0, 2))
+    data.ask(mechanism, 1)
+    assert data.ledger.own_mechanisms == [mechanism.name]
+
+
+@pytest.mark.parametrize("mechanism", [NoisyMax(CellCounts()), AboveThreshold(Sums()), Laplace(Total())])
+def test_what_a_mechanism_keeps_of_itself_does_not_make_it_another(mechanism):
+    """Asked twice, it has computed its claim and its shape before the second time."""
+    data = opened()
+    data.ask(mechanism, Fraction(1, 2))
+    data.ask(mechanism, Fraction(1, 2))
+    assert data.ledger.own_mechanisms == []
+
+
+@pytest.mark.parametrize("notion", [PureDP(1), ZCDP(1)])
+def test_a_budget_does_not_grow_with_its_notion(notion):
+    """The ledger has a number of its own, and a notion has no place for another method."""
+    data = PrivateData.open(COUNTS, notion, RandomNoise.seeded(0, 2))
+    object.__setattr__(data.ledger.notion, notion.unit, Fraction(100))
+    data.ledger.notion.amount._numerator = 100
+    assert data.budget == data.ledger.budget == 1
+    with pytest.raises(BudgetExceeded, match="leaves 1"):
+        data.measure(Total(), 2)
+    with pytest.raises(AttributeError):
+        object.__setattr__(data.ledger.notion, "loss", lambda mechanism, amount: 100 * amount)
+
+
+def test_numbers_of_a_ledger_are_copies():
+    """A fraction can be changed by those who look inside: what was spent stays spent."""
+    data = opened()
+    data.laplace(Total(), Fraction(1, 2))
+    data.forfeit(Fraction(1, 4), "unused")
+    for number in (data.ledger.spent, data.ledger.forfeited, data.ledger.budget, data.ledger.epsilon):
+        number._numerator = 0
+    assert (data.ledger.budget, data.ledger.spent, data.ledger.forfeited) == (1, Fraction(1, 2), Fraction(1, 4))
+    assert data.budget == Fraction(1, 4)
 
 
 @pytest.mark.parametrize("name", ["forfeit", "reveal", "public", "parts", "trials", ""])

@@ -90,7 +90,7 @@ def test_the_scale_is_refused_unless_declared():
 def test_an_estimated_scale_costs_budget_and_is_never_below_one_over_epsilon():
     """The purchase is in the ledger; a tiny epsilon cannot make the scale negative."""
     data = opened(np.zeros(4), epsilon=Fraction(1, 1000), trials=200, declared=("scale",))
-    data.buy_scale(data.epsilon / 20)
+    data.estimate_scale(data.epsilon / 20)
     assert data.ledger.spent == Fraction(1, 20_000)
     assert (data.scale >= 1000.0).all()
     assert len(set(data.scale)) > 1

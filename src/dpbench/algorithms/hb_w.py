@@ -17,8 +17,15 @@ from dpbench.domain import Domain
 from dpbench.mathematics.block_tree import block_tree
 from dpbench.mathematics.least_squares import TreeLeastSquares
 from dpbench.mathematics.weighted_tree import Hierarchy, fit_hierarchy, hierarchy_variance
-from dpbench.privacy import PrivateData, Strategy
+from dpbench.privacy import Notion, PrivateData
 from dpbench.workloads import Workload
+
+NORMS = {"pure": 1, "zCDP": 2}
+"""By which norm the weights of the levels are paid for."""
+
+
+def _hierarchy(workload: Workload, notion: Notion) -> Hierarchy:
+    return fit_hierarchy(workload, NORMS[notion.name])
 
 
 @lru_cache(maxsize=16)
@@ -37,14 +44,18 @@ class HbW(Algorithm):
     and 14 cells and the cells themselves, with weights .23, .23, .24 and .30. The root is measured where that helps. A
     list of random ranges is replaced by the distribution that it was drawn from.
 
+    With Gaussian noise a level costs the square of its weight. Then blocks are halved from level to level, with the
+    best weights: on a line of a power of two that errs as little as weighted Haar wavelets.
+
     Any number of axes: blocks are squares, cut off where an axis is shorter. For wide rectangles a product of
     strategies along the axes (HDMM) is better.
 
     Privacy
     -------
     One call spends the whole budget on the counts of all measured levels, each weighted. A record is in one block of
-    each level, and the weights of the levels add up to 1: one record moves the answers by 1. Blocks and weights depend
-    on the workload alone. Least squares is post-processing.
+    each level, and the weights of the levels add up to 1: one record moves the answers by 1. With Gaussian noise the
+    squares of the weights add up to the squared L2 sensitivity, about 1 and exact. Blocks and weights depend on the
+    workload and the notion of privacy alone. Least squares is post-processing.
     """
 
     name = "HbW"
@@ -56,14 +67,19 @@ class HbW(Algorithm):
 
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Noisy weighted counts of the blocks, then least squares."""
-        tree = _solver(data.domain, fit_hierarchy(workload))
+        tree = _solver(data.domain, _hierarchy(workload, data.ledger.notion))
         return tree.solve(data.measure(tree.strategy, data.budget, "tree, levels weighted for the workload"))
 
     def prepare(self, workload: Workload) -> None:
-        """Choose the hierarchy."""
-        _solver(workload.domain, fit_hierarchy(workload))
+        """Choose the hierarchy of each notion."""
+        for norm in NORMS.values():
+            _solver(workload.domain, fit_hierarchy(workload, norm))
 
-    def measurement(self, workload: Workload) -> tuple[Strategy, float]:
-        """The weighted blocks; in closed form, since blocks of a level are alike."""
-        hierarchy = fit_hierarchy(workload)
-        return _solver(workload.domain, hierarchy).strategy, hierarchy_variance(workload, hierarchy)
+    def expected_error(
+        self, workload: Workload, epsilon: object = None, *, delta: object = None, rho: object = None
+    ) -> float:
+        """That of the notion's hierarchy, in closed form, since blocks of a level are alike."""
+        notion = self.notion(epsilon, delta, rho)
+        hierarchy = _hierarchy(workload, notion)
+        strategy = _solver(workload.domain, hierarchy).strategy
+        return notion.noise_variance(strategy) * hierarchy_variance(workload, hierarchy)

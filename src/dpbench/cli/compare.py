@@ -90,8 +90,8 @@ def _page(both: Results, comparison: Comparison, chosen: argparse.Namespace) -> 
     names = set(both.columns["dataset"].tolist())
     gallery = gallery_for(added=[find(chosen.algorithm)], names=names)
     title = f"DPBench: {comparison.name} among the others"
-    told = for_page(comparison)
-    return page(both, chosen.page, gallery=gallery, title=title, comparison=told, yardsticks=yardsticks(both))
+    against = for_page(comparison)
+    return page(both, chosen.page, gallery=gallery, title=title, comparison=against, yardsticks=yardsticks(both))
 
 
 def _study(chosen: argparse.Namespace) -> Results:

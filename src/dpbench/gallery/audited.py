@@ -31,13 +31,13 @@ def audit_words(algorithm: Algorithm) -> str:
 def kept_words(kind: type[Algorithm]) -> str:
     """What the audit said of an algorithm of the catalogue; nothing where its code is not what was audited."""
     kept = _kept().get(kind.name, {})
-    return kept["told"] if kept.get("source") == _source(kind) else ""
+    return kept["words"] if kept.get("source") == _source(kind) else ""
 
 
 def audit_catalogue() -> str:
     """Audit the catalogue; the file that comes with the package, as text."""
     kinds = algorithms.everything()
-    found = {name: {"source": _source(kind), "told": audit_words(kind())} for name, kind in kinds.items()}
+    found = {name: {"source": _source(kind), "words": audit_words(kind())} for name, kind in kinds.items()}
     return json.dumps(found, indent=1) + "\n"
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from dpbench.algorithm import Algorithm
 from dpbench.datasets.shapes import SHAPES
 from dpbench.errors import InvalidInput
-from dpbench.gallery.algorithm_cards import algorithm_cards
-from dpbench.gallery.examples import dataset_cards, examples
+from dpbench.gallery.algorithm_facts import algorithm_cards
+from dpbench.gallery.histograms import dataset_cards, examples
 from dpbench.page.cards import Gallery
 from dpbench.page.web_page import page
 from dpbench.results import Results
@@ -35,8 +35,8 @@ def make_page(
     """
     results = opened(path) if private is None else _side_by_side(opened(path), opened(private))
     gallery = gallery_for(audit=audit, added=added, names=set(results.columns["dataset"].tolist()))
-    told = title or f"DPBench: {Path(path).name}"
-    return page(results, out, gallery=gallery, title=told, yardsticks=yardsticks(results))
+    heading = title or f"DPBench: {Path(path).name}"
+    return page(results, out, gallery=gallery, title=heading, yardsticks=yardsticks(results))
 
 
 def gallery_for(*, audit: bool = False, added: Sequence[type[Algorithm]] = (), names: Collection[str] = ()) -> Gallery:

@@ -1,13 +1,13 @@
 """Standards for interpreting error (the paper's E_I): competitive sets, baselines, what a choice costs."""
 
-from dpbench.interpreting.above_limits import AboveLimit, above_limits
 from dpbench.interpreting.against_baselines import Baseline, baselines
 from dpbench.interpreting.bias import BiasShare, bias_shares
 from dpbench.interpreting.competitiveness import CompetitiveSets, competitive, competitive_sets, family_words
 from dpbench.interpreting.errors_table import ErrorCell, error_cells
+from dpbench.interpreting.limit_ratios import AboveLimit, above_limits
 from dpbench.interpreting.people import PER_QUERY, InRecords, in_records
 from dpbench.interpreting.regrets import Regret, regret
-from dpbench.interpreting.time_spent import TimeSpent, time_spent
+from dpbench.interpreting.seconds import TimeSpent, time_spent
 from dpbench.significance import (
     TESTS,
     SignificanceTest,

@@ -6,6 +6,10 @@ E_k = F_k - F_{k-1},
 
     MSE = 2 (sum w)^2 / epsilon^2 * sum_k E_k / lambda_k,   lambda_k = sum over l >= k of w_l^2 V_l.
 
+With Gaussian noise by the L2 sensitivity, sum w^2 / (2 rho) takes the place of 2 (sum w)^2 / epsilon^2. Then a level
+costs the square of its weight, many levels are cheap, and the best trees cut in halves. ``norm`` below says by which
+norm the weights of a path count: 1 (Laplace) or 2 (Gaussian).
+
 After Qardaji, Yang, Li (PVLDB 2013), who choose one branching factor, and Cormode et al. (ICDE 2012), who weigh levels.
 """
 
@@ -50,17 +54,24 @@ class Hierarchy:
     sides: tuple[int, ...]
     """Of the blocks below the root, the largest first, 1 last."""
     weights: tuple[float, ...]
-    """Of the levels, the root's first; they add up to 1."""
+    """Of the levels, the root's first; they add up to 1, or by the second norm their squares do, up to 2^-15 each."""
 
 
 @lru_cache(maxsize=64)
-def fit_hierarchy(workload: Workload) -> Hierarchy:
-    """The best hierarchy of up to four levels below the root, by trying all branchings and weighing the best."""
+def fit_hierarchy(workload: Workload, norm: int = 1) -> Hierarchy:
+    """The best hierarchy of up to four levels below the root, by trying all branchings and weighing the best.
+
+    By the second norm the best one that halves blocks from level to level: there the error is convex in the squares of
+    the weights, and levels that do not pay lose theirs.
+    """
     workload = typical(workload)
     domain = workload.domain
     if domain.size == 1:
         return Hierarchy((), (1.0,))
     energy = energies(workload)
+    if norm == 2:
+        halves = tuple(2**power for power in range((max(domain) - 1).bit_length())[::-1])
+        return _settled(domain, halves, energy, True, norm)[1]
     rough: list[tuple[float, bool, tuple[int, ...]]] = []
     for chains in filter(None, _chains(max(domain))):
         details, cells = _levels(domain, chains, energy)
@@ -71,23 +82,24 @@ def fit_hierarchy(workload: Workload) -> Hierarchy:
     return min(fine, key=lambda each: each[0])[1]
 
 
-def weigh(details: Floats, cells: Floats, steps: int, *, root: bool) -> tuple[Floats, Floats]:
+def weigh(details: Floats, cells: Floats, steps: int, *, root: bool, norm: int = 1) -> tuple[Floats, Floats]:
     """The best weights of many hierarchies at once, and the errors that they have: ``(many, levels)`` and ``(many,)``.
 
     ``details`` are the E_k and ``cells`` the V_l of each. At the optimum w_l V_l sum(w) T_l = sum E / lambda, with
     T_l the sum of E_k / lambda_k^2 over k <= l, for every level that is measured; a step multiplies each weight by the
     square root of the quotient, which makes a level fade where its gain is below its price. There are several optima:
-    hierarchies without a level are other hierarchies, except that the ``root`` may be measured or not.
+    hierarchies without a level are other hierarchies, except that the ``root`` may be measured or not. By the second
+    norm V_l sum(w^2) T_l = sum E / lambda, and there is one optimum.
     """
     weights = np.ones(details.shape)
     weights[:, 0] = root
-    weights /= weights.sum(axis=1, keepdims=True)
+    weights /= np.linalg.norm(weights, norm, axis=1, keepdims=True)
     for _ in range(steps):
         precision = _precisions(cells, weights)
         variance = details / precision
-        gain = weights * cells * np.cumsum(variance / precision, axis=1)
+        gain = weights ** (2 - norm) * cells * np.cumsum(variance / precision, axis=1)
         weights = weights * np.sqrt(gain / variance.sum(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
+        weights /= np.linalg.norm(weights, norm, axis=1, keepdims=True)
     return weights, _errors(details, cells, weights)
 
 
@@ -170,16 +182,23 @@ def _levels(domain: Domain, chains: Sequence[tuple[int, ...]], energy: Energy) -
     return np.maximum(np.diff(found, prepend=0.0), 0.0), shapes.prod(axis=2, dtype=np.float64)
 
 
-def _settled(domain: Domain, sides: tuple[int, ...], energy: Energy, root: bool) -> tuple[float, Hierarchy]:
+def _settled(
+    domain: Domain, sides: tuple[int, ...], energy: Energy, root: bool, norm: int = 1
+) -> tuple[float, Hierarchy]:
     """A chain with its best weights on the lattice, levels of next to no weight taken out, and its error."""
     details, cells = _levels(domain, [sides], energy)
-    weights = weigh(details, cells, FINE, root=root)[0][0]
+    weights = weigh(details, cells, FINE, root=root, norm=norm)[0][0]
     kept = tuple(side for side, weight in zip(sides, weights[1:], strict=True) if weight >= LEAST or side == 1)
     if kept != sides:
-        return _settled(domain, kept, energy, root)
-    units = np.rint(weights * min(1.0, (1.0 - LEAST) / max(1.0 - weights[-1], LEAST)) * UNIT)
-    units[0] = 0.0 if weights[0] < LEAST else units[0]
-    units[-1] = UNIT - units[:-1].sum()
+        return _settled(domain, kept, energy, root, norm)
+    if norm == 1:
+        units = np.rint(weights * min(1.0, (1.0 - LEAST) / max(1.0 - weights[-1], LEAST)) * UNIT)
+        units[0] = 0.0 if weights[0] < LEAST else units[0]
+        units[-1] = UNIT - units[:-1].sum()
+    else:
+        units = np.rint(weights * UNIT)
+        units[0] = 0.0 if weights[0] < LEAST else units[0]
+        units[-1] = max(units[-1], np.ceil(LEAST * UNIT))
     found = Hierarchy(sides, tuple((units / UNIT).tolist()))
     return float(_errors(details, cells, np.array([found.weights]))[0]), found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dpbench.interpreting.above_limits import queries_of
+from dpbench.interpreting.limit_ratios import queries_of
 from dpbench.measuring.yardstick import LOSS, Yardstick
 from dpbench.results import Results
 from dpbench.store.setting_key import Group

@@ -237,7 +237,7 @@ class PrivateData:
         if "scale" not in self._declared or self._scale is None:
             raise UndeclaredSideInformation(
                 "the algorithm asked for the scale without declaring it; "
-                'declare side_information = ("scale",) on its class, and it is bought or made public'
+                'declare side_information = ("scale",) on its class, and it is estimated or made public'
             )
         return np.asarray(self._give(self._scale))
 
@@ -246,7 +246,7 @@ class PrivateData:
         self.ledger.charge(Charge("public", "the true scale, known for nothing", Fraction(0)))
         self._scale = np.full(self.trials, float(self.__counts.sum()))
 
-    def buy_scale(self, spend: Number) -> None:
+    def estimate_scale(self, spend: Number) -> None:
         """Spend on a noisy scale, never below one over epsilon, and let that be the scale."""
         least = 1.0 / self.as_epsilon(self.ledger.budget)
         self._scale = np.maximum(self.measure(Total(), spend, "scale (side information)"), least)

@@ -41,14 +41,18 @@ class Charge:
 
 
 class Ledger:
-    """What a run may spend, and what it has spent. Charges are added by the handle and never taken away."""
+    """What a run may spend, and what it has spent. Charges are added by the handle and never taken away.
 
-    __slots__ = ("__broken", "__charges", "__forfeited", "__notion", "__spent", "__trials")
+    The numbers that it gives out are copies (``+`` makes one): those who look inside can change a fraction.
+    """
+
+    __slots__ = ("__broken", "__budget", "__charges", "__forfeited", "__notion", "__spent", "__trials")
 
     def __init__(self, notion: Notion | Fraction, trials: int = 1) -> None:
         if hasattr(self, "_Ledger__notion"):
             raise BudgetExceeded("a ledger begins once; what was charged to it stays")
         self.__notion = notion if isinstance(notion, PureDP | ZCDP) else PureDP(notion)
+        self.__budget = +self.__notion.amount  # a copy: what somebody does to the notion later pays for nothing
         self.__trials = trials
         self.__charges: list[Charge] = []
         self.__spent = self.__forfeited = Fraction(0)
@@ -65,13 +69,13 @@ class Ledger:
     @property
     def budget(self) -> Fraction:
         """How much there is: epsilon, or rho."""
-        return self.__notion.amount
+        return +self.__budget
 
     @property
     def epsilon(self) -> Fraction:
         """The budget under pure differential privacy."""
         if isinstance(self.__notion, PureDP):
-            return self.__notion.epsilon
+            return +self.__budget
         raise Unsupported(
             "a budget of zCDP is counted in rho; use ledger.budget, or ledger.notion for what it promises"
         )
@@ -89,17 +93,17 @@ class Ledger:
     @property
     def forfeited(self) -> Fraction:
         """Budget given up unused."""
-        return self.__forfeited
+        return +self.__forfeited
 
     @property
     def spent(self) -> Fraction:
         """Budget that was spent on answers."""
-        return self.__spent
+        return +self.__spent
 
     @property
     def remaining(self) -> Fraction:
         """Budget neither spent nor forfeited yet."""
-        return self.budget - self.__spent - self.__forfeited
+        return self.__budget - self.__spent - self.__forfeited
 
     @property
     def for_nothing(self) -> list[str]:
@@ -183,7 +187,7 @@ class Ledger:
         ]
         return "\n".join([head, *self.lines(1), *several * (self.trials > 1)])
 
-    def _collected(self, chosen: Callable[[Charge], bool], told: Callable[[Charge], str]) -> list[str]:
-        found = [told(charge) for charge in self.__charges if chosen(charge)]
+    def _collected(self, chosen: Callable[[Charge], bool], words: Callable[[Charge], str]) -> list[str]:
+        found = [words(charge) for charge in self.__charges if chosen(charge)]
         regions = [region for charge in self.__charges for region in charge.regions]
-        return list(dict.fromkeys([*found, *(each for region in regions for each in region._collected(chosen, told))]))
+        return list(dict.fromkeys([*found, *(each for region in regions for each in region._collected(chosen, words))]))

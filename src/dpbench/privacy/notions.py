@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dpbench.privacy.protocols import Strategy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PureDP:
     """Pure differential privacy: the logarithm of the ratio of chances is at most epsilon, either way."""
 
@@ -77,7 +77,7 @@ class PureDP:
         return 2.0 * Laplace(strategy).level(self.epsilon) ** 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ZCDP:
     """Zero-concentrated differential privacy: every Renyi divergence of order a is at most a rho."""
 

@@ -89,8 +89,8 @@ function datasetCard(card) {
 
 function datasetCards() {
   const present = new Set(data.names.dataset);
-  const told = data.datasets.filter((card) => present.has(card.name));
-  const rest = data.names.dataset.filter((name) => !told.some((card) => card.name === name));
-  return element("div", { class: "cards" }, ...told.map(datasetCard),
+  const described = data.datasets.filter((card) => present.has(card.name));
+  const rest = data.names.dataset.filter((name) => !described.some((card) => card.name === name));
+  return element("div", { class: "cards" }, ...described.map(datasetCard),
     ...rest.map((name) => element("article", { class: "card" }, element("h3", {}, name), element("p", { class: "source" }, "Not in the catalogue: a file of whoever ran this."))));
 }

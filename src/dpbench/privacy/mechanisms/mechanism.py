@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -126,14 +127,20 @@ class Mechanism:
         return np.asarray(0.0)
 
 
-METHODS = frozenset(name for name, member in vars(Mechanism).items() if callable(member))
+@cache
+def fixed_members(kind: type[Mechanism]) -> frozenset[str]:
+    """Methods and facts of a class (its draw, what it costs): all but fields and what an instance computes once."""
+    members = {name: member for each in reversed(kind.__mro__) for name, member in vars(each).items()}
+    per_instance = {name for name, each in members.items() if isinstance(each, cached_property)}
+    return frozenset(members.keys() - per_instance - getattr(kind, "__dataclass_fields__", {}).keys())
 
 
 def is_ours(mechanism: Mechanism) -> bool:
     """Whether a mechanism is one of this package as it stands, and not something that borrows its name."""
     kind = type(mechanism)
     found = getattr(sys.modules.get(kind.__module__), kind.__qualname__, None)
-    return kind.__module__.startswith("dpbench.") and found is kind and not METHODS & vars(mechanism).keys()
+    in_package = kind.__module__.startswith("dpbench.") and found is kind
+    return in_package and not fixed_members(kind) & vars(mechanism).keys()
 
 
 def claimed(value: object, what: str) -> Fraction:
