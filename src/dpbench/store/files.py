@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import isnan
+from functools import lru_cache
+from math import isfinite, isnan
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from typing import Any
 from dpbench.errors import InvalidStore
 from dpbench.store.disk import write_whole
 
+PLAIN = (int, float)
+"""Kinds of cells that are written as Python shows them."""
 FORMULA = ("=", "@", "+", "-", "\t", "\r")
 """How cells begin that spreadsheets run."""
 
@@ -53,6 +57,28 @@ def csv_line(cells: Iterable[Any]) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerow([harmless(cell) for cell in cells])
     return text.getvalue()
+
+
+def csv_cell(cell: Any) -> str:
+    """One cell as :func:`csv_line` writes it among others."""
+    if type(cell) in PLAIN:
+        return repr(cell)
+    return _text_cell(cell) if isinstance(cell, str) else csv_line([cell, ""])[:-2]
+
+
+@lru_cache(maxsize=4096)
+def _text_cell(cell: str) -> str:
+    return csv_line([cell, ""])[:-2]
+
+
+def json_cell(cell: Any) -> str:
+    """One value as JSON."""
+    if type(cell) is int or (type(cell) is float and isfinite(cell)):
+        return repr(cell)
+    return _json_text(cell) if isinstance(cell, str) else json.dumps(cell)
+
+
+_json_text = lru_cache(maxsize=4096)(json.dumps)
 
 
 def harmless(cell: Any) -> Any:

@@ -20,10 +20,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
-try:
+if sys.platform == "win32":  # locks know no sharing there: parts wait for each other like any others
+    import msvcrt
+else:
     import fcntl
-except ImportError:  # Windows, where locks know no sharing: parts wait for each other like any others
-    fcntl = None  # type: ignore[assignment]
 
 NAME = "writer.lock"
 MOST = 2**20
@@ -32,7 +32,7 @@ PAUSE = 0.1
 """Seconds between two attempts."""
 
 _GATE = threading.Lock()
-_THREADS: dict[tuple[int, str], threading.RLock] = {}  # type: ignore[valid-type]  # RLock is a function to mypy
+_THREADS: dict[tuple[int, str], threading.RLock] = {}
 """By process and store: threads of one process do not see each other's record locks. A forked child starts anew."""
 _DEPTH: dict[tuple[int, str], int] = {}
 
@@ -88,7 +88,7 @@ def _same_file(number: int, path: Path) -> bool:
 
 def _taken(number: int, part: tuple[int, int]) -> bool:
     """Take the lock if nobody is in the way, and leave a note."""
-    if fcntl is None:
+    if sys.platform == "win32":
         return _taken_alone(number)
     which, parts = part
     if not _try(number, fcntl.LOCK_EX, 0):
@@ -117,17 +117,17 @@ def _try(number: int, kind: int, first: int, count: int = 1) -> bool:
     return True
 
 
-def _taken_alone(number: int) -> bool:
-    """The same by the locks of Windows: one byte far behind the note, for one writer."""
-    import msvcrt
+if sys.platform == "win32":
 
-    os.lseek(number, MOST, os.SEEK_SET)
-    try:
-        msvcrt.locking(number, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-    except OSError:
-        return False
-    _leave_note(number, alone=True)
-    return True
+    def _taken_alone(number: int) -> bool:
+        """The same by the locks of Windows: one byte far behind the note, for one writer."""
+        os.lseek(number, MOST, os.SEEK_SET)
+        try:
+            msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        _leave_note(number, alone=True)
+        return True
 
 
 def _leave_note(number: int, *, alone: bool) -> None:
@@ -153,7 +153,7 @@ def _holder(number: int) -> str:
 
 def _lives(process: int) -> bool:
     """Whether a process is there; on Windows there is no harmless way to ask."""
-    if os.name == "nt":
+    if sys.platform == "win32":
         return True
     try:
         os.kill(process, 0)

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -27,10 +28,8 @@ from typing import Any
 from dpbench.errors import InvalidStore
 from dpbench.store.disk import sync_folder
 
-try:
+if sys.platform != "win32":
     import fcntl
-except ImportError:  # Windows: the writer's lock has to do
-    fcntl = None  # type: ignore[assignment]
 
 NAME = "manifest.jsonl"
 SHARD = re.compile(r".+-[0-9a-f]{16}\.parquet")
@@ -101,7 +100,7 @@ def add(folder: Path, make: Callable[[int], list[dict[str, Any]]], *, sync: bool
     with _GATE:
         number = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
         try:
-            if fcntl is not None:
+            if sys.platform != "win32":  # where the writer's lock has to do
                 fcntl.flock(number, fcntl.LOCK_EX)  # given back when it is closed
             place = _whole_lines(number)
             lines = make(place)

@@ -18,6 +18,8 @@ LATER = ("queries", "other_losses", "delta", "rho")
 """Columns that older stores lack."""
 EMPTY = (*LATER, *BUDGET)
 """Columns that may have empty cells."""
+SMALL = 1000
+"""Rows of a shard that several threads would only get in each other's way with."""
 NUMBERS = ("sample", "first_trial", "scale")
 """Columns that are never below 0."""
 
@@ -56,7 +58,7 @@ def parsed(content: bytes, columns: list[str] | None = None) -> tuple[pa.Table, 
         if wrong:
             return nothing, wrong
         present = None if columns is None else [name for name in columns if name in file.schema_arrow.names]
-        table = file.read(columns=present)
+        table = file.read(columns=present, use_threads=file.metadata.num_rows > SMALL)
     except (OSError, pa.ArrowException):
         return nothing, "cannot be read as Parquet; move it out of the store"
     return table, _strange_cells(table)

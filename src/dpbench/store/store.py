@@ -44,13 +44,15 @@ from dpbench.store.schema import (
 )
 from dpbench.store.setting_key import BUDGET
 from dpbench.store.shard import read_shard
-from dpbench.store.verifying import Damage, damaged, record_of, verified
+from dpbench.store.verifying import Damage, damaged, known_shards, record_of, verified
 from dpbench.store.versions import NEEDED, Version, choose, overview, without
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
+
+__all__ = ["Damage", "Store", "answers_path", "write_whole"]
 
 FOLDERS = ("runs", "shards")
 
@@ -283,6 +285,11 @@ class Store:
 
         path = answers_path(self.folder, row.key, row.first_trial)
         return np.load(path, allow_pickle=False) if path.exists() else None
+
+    def shards_and_strangers(self) -> tuple[list[Path], list[Path]]:
+        """Every shard, as far as can be known, and other files of such names, which nothing reads."""
+        shards = known_shards(self.folder, has_manifest=self.has_manifest)
+        return shards, sorted(set((self.folder / "shards").glob("*.parquet")) - set(shards))
 
     def damage(self) -> list[Damage]:
         """Files that are gone or not what was written, and that a run replaces: shards, records, the manifest."""

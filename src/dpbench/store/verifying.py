@@ -51,6 +51,13 @@ def verified(folder: Path, *, has_manifest: bool) -> list[Damage]:
     return found
 
 
+def known_shards(folder: Path, *, has_manifest: bool) -> list[Path]:
+    """Every shard that there is or was, as far as can be known."""
+    listed, _ = _contents(folder, has_manifest=has_manifest)
+    shards = [(folder / name, each) for name, each in sorted(listed.items()) if name.startswith("shards/")]
+    return [path for path, each in shards if each.kept or path.exists()]
+
+
 def _contents(folder: Path, *, has_manifest: bool) -> tuple[Contents, list[Damage]]:
     """What a store should have, and what is wrong with the list of it."""
     path = folder / manifest.NAME
