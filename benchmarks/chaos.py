@@ -1,9 +1,10 @@
 """Kill -9 of runs and of their workers at random moments: ``python -m benchmarks.chaos [KILLS] [SEED]``.
 
-A small study is run again and again. At random moments its parent process or one of its workers is killed; a dead
-parent's command is repeated on the same store. Whenever the study is through, its canonical export is compared with
-that of a run that nobody touched. Exit code 1 on any difference, any stored result that is gone or stands twice, and
-any worker that outlives its parent.
+A small study is run again and again, now and then by two commands at once. At random moments a parent process or one of
+its workers is killed; a dead parent's command is repeated on the same store.
+Whenever the study is through, its canonical export is compared with that of a run that nobody touched. Exit code 1 on
+any difference, any stored result that is gone or stands twice, any file that the manifest misses, and any worker that
+outlives its parent.
 """
 
 from __future__ import annotations
@@ -51,6 +52,10 @@ scales = [100, 1000, 10000]
 samples = {samples}
 trials = 3
 """
+TWO_AT_ONCE, AT_WORK, WORKERS = 0.25, 0.8, 0.6
+"""How often two commands run on one store, a kill waits for workers, and hits one of them rather than its parent."""
+PATIENCE = 5.0
+"""Seconds after which a worker should have followed its parent."""
 
 
 class Chaos:
@@ -62,6 +67,7 @@ class Chaos:
         self.counts: Counter[str] = Counter()
         self.faults: list[str] = []
         self._stored: dict[tuple[object, ...], list[float]] = {}
+        self._orphans: list[tuple[int, float]] = []
         (folder / "slow.py").write_text(SLOW)
         (folder / "plan.toml").write_text(PLAN.format(samples=samples))
         self._reference = b""
@@ -90,51 +96,52 @@ class Chaos:
     def disturb(self, kills: int, longest: float) -> None:
         """Kill until ``kills`` have hit, then let the study end."""
         done = 0
-        while done < kills:
+        while done < kills or not self._through:
             self._fresh()
-            process = self.start("shaken", "--jobs", "2", "--retry-failed")
-            while done < kills and process.poll() is None:
-                hit = self._strike(process, self.rng.uniform(0.0, longest))
-                done += hit
-            self._after(process)
-        while process.returncode != 0:
-            process = self.start("shaken", "--jobs", "2", "--retry-failed")
-            self._after(process)
+            both = self.rng.random() < TWO_AT_ONCE
+            self.counts["runs begun beside another"] += both
+            running = [self.start("shaken", "--jobs", "2", "--retry-failed") for _ in range(1 + both)]
+            processes = list(running)
+            while done < kills and running:
+                done += self._strike(running, self.rng.uniform(0.0, longest))
+            self._after([process.wait() for process in processes])
 
-    def _strike(self, process: subprocess.Popen[bytes], delay: float) -> bool:
-        """Wait, then kill the parent or a worker; whether anything was hit."""
-        try:
-            process.wait(delay)
-        except subprocess.TimeoutExpired:
-            workers = workers_of(process.pid)
-            if workers and self.rng.random() < 0.7:
-                hit = kill(self.rng.choice(workers))
-                self.counts["workers killed"] += hit
-                return hit
-            process.kill()
-            process.wait()
-            self.counts["parents killed"] += 1
-            self._await_end(workers)
-            return True
-        return False
+    def _strike(self, running: list[subprocess.Popen[bytes]], delay: float) -> bool:
+        """Wait, then kill a parent or a worker; whether anything was hit. Parents that have ended are left out."""
+        if self.rng.random() < AT_WORK:  # at work, where most of the time goes, and not while it begins
+            while all(process.poll() is None and not workers_of(process.pid) for process in running):
+                time.sleep(0.05)
+        time.sleep(delay)
+        running[:] = [process for process in running if process.poll() is None]
+        if not running:
+            return False
+        process = self.rng.choice(running)
+        workers = workers_of(process.pid)
+        if workers and self.rng.random() < WORKERS:
+            hit = kill(self.rng.choice(workers))
+            self.counts["workers killed"] += hit
+            return hit
+        process.kill()
+        process.wait()
+        running.remove(process)
+        self.counts["parents killed"] += 1
+        self._orphans += [(worker, time.monotonic()) for worker in workers]
+        return True
 
-    def _await_end(self, workers: list[int]) -> None:
-        deadline = time.monotonic() + 5
-        while any(alive(pid) for pid in workers):
-            if time.monotonic() > deadline:
-                self.faults.append("a worker outlived its parent")
-                return
-            time.sleep(0.01)
-
-    def _after(self, process: subprocess.Popen[bytes]) -> None:
-        """What must hold whenever no process runs."""
-        code = process.wait()
+    def _after(self, codes: list[int]) -> None:
+        """What must hold whenever no parent process runs."""
+        for worker, since in self._orphans:
+            while alive(worker):
+                if time.monotonic() - since > PATIENCE:
+                    self.faults.append("a worker outlived its parent")
+                    break
+                time.sleep(0.01)
+        self._orphans = []
         folder = self.folder / "shaken"
         if not (folder / "store.json").exists():
             return
         store = Store(folder)
-        if store.verify():
-            self.faults.append("a shard is damaged")
+        self.faults += [f"{damage.path.name}: {damage.reason}" for damage in store.verify()]
         rows = [row for row in from_table(store.table()) if not row.failure]
         held = {row.identity: row.l2 for row in rows}
         if len(held) != len(rows):
@@ -143,13 +150,13 @@ class Chaos:
         if lost:
             self.faults.append(f"{len(lost)} stored results are gone")
         self._stored = held
-        self.counts["runs"] += 1
-        self._through = code == 0
+        self.counts["runs"] += len(codes)
+        self._through = 0 in codes
         if self._through:
             self.counts["studies finished"] += 1
             if self.canonical("shaken") != self._reference:
                 self.faults.append("the export differs from that of the undisturbed run")
-        elif code not in {1, -signal.SIGKILL}:
+        for code in set(codes) - {0, 1, -signal.SIGKILL}:
             self.faults.append(f"a run ended with exit code {code}")
 
     def _fresh(self) -> None:

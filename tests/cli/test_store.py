@@ -103,3 +103,24 @@ def test_bad_input_is_one_line(words, cause, folder, capsys):
     error = capsys.readouterr().err
     assert cause in error
     assert error.count("\n") == 1
+
+
+def test_verify_misses_a_deleted_shard(folder, capsys):
+    """Exit code 1, the name, and what went with it; the others are whole."""
+    (shard,) = Store(folder).shards()
+    Store(folder).append([make(sample=5)], "run1")
+    shard.unlink()
+    assert main(["store", "verify", folder]) == 1
+    told = capsys.readouterr().out
+    assert f"{shard.name}: missing: it was there, and with it 3 results\n" in told
+    assert "1 of 2 shards are whole" in told
+
+
+def test_verify_says_what_it_cannot_know_of_an_earlier_store(folder, tmp_path, capsys):
+    """Without a manifest nothing can be missed."""
+    (tmp_path / folder / "manifest.jsonl").unlink()
+    (tmp_path / folder / "store.json").write_text('{"dpbench_store": 1}')
+    assert main(["store", "verify", folder]) == 0
+    told = capsys.readouterr().out
+    assert "no manifest, as in earlier versions" in told
+    assert "1 of 1 shards are whole" in told

@@ -186,6 +186,7 @@ class TestVersions:
         store = Store("s")
         bare = [replace(row, other_losses={"relative": row.other_losses["relative"]}) for row in store.rows()]
         shutil.rmtree("s/shards")
+        Path("s/manifest.jsonl").unlink()  # such stores have none
         for record in Path("s/runs").glob("*.json"):
             record.write_text(json.dumps({**json.loads(record.read_text()), "losses": {}}))
         Store("s", create=True).append(bare, "before")

@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -290,6 +291,21 @@ def test_a_store_that_cannot_be_written_any_more_stops_the_run(store, monkeypatc
     monkeypatch.setattr(Store, "append", _raise(errno.EIO))
     with pytest.raises(RunStopped, match="cannot write to"):
         run(study(**ONE), store)
+
+
+def test_a_store_that_has_gone_stops_the_run(store):
+    """Its folder was moved or removed in the meantime."""
+
+    class Removed(Serial):
+        def rows(self, portions):
+            for row in super().rows(portions):
+                yield row
+            shutil.rmtree(store.folder)
+
+    plan = study(**ONE)
+    with pytest.raises(RunStopped, match="has gone; put it back") as stopped:
+        execute(agenda(plan, store).missing, store, Removed(), plan=plan)
+    assert "\n" not in str(stopped.value)
 
 
 def test_rows_that_came_back_are_stored_whatever_ends_the_run(store):

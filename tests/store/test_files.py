@@ -3,7 +3,7 @@ from math import nan
 import pytest
 
 from dpbench.errors import InvalidStore
-from dpbench.store.files import csv_text, known, write_file
+from dpbench.store.files import csv_cell, csv_text, known, write_file
 
 
 def test_unknown_numbers_are_none_however_deep():
@@ -25,3 +25,17 @@ def test_a_file_that_cannot_be_written_is_refused_in_one_line(tmp_path):
     """What is wrong, and what to give in its place."""
     with pytest.raises(InvalidStore, match="cannot write .*: No such file or directory; give a file in a folder that"):
         write_file(tmp_path / "no" / "where.csv", b"")
+
+
+@pytest.mark.parametrize("text", ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "\t=1", "  =1", "-x"])
+def test_no_cell_is_a_formula(text):
+    """Text that a spreadsheet would run begins with an apostrophe, in headings as well."""
+    assert csv_text(("a", "b"), [{"a": text, "b": 1}]).splitlines()[1].lstrip('"').startswith("'")
+    assert csv_text((text,), []).lstrip('"').startswith("'")
+
+
+@pytest.mark.parametrize("cell", [-0.5, -1, 1e-300, "-0.5", "+2", "-1e5", "-", "+", "", "a=b", "-inf"])
+def test_numbers_and_other_texts_stay_what_they_are(cell):
+    """A sign before a number is no formula."""
+    assert csv_text(("a", "b"), [{"a": cell, "b": 1}]) == f"a,b\n{cell},1\n"
+    assert csv_cell(cell) == str(cell)

@@ -128,13 +128,15 @@ def run_plan(chosen: argparse.Namespace) -> int:
             sys.stdout.write(_announcement(plan, todo, max(jobs, 1), folder))
             report_changes(todo, folder)
         return 0
-    store, todo = opened(plan, chosen)
-    if not chosen.quiet:
-        sys.stderr.write(_announcement(plan, todo, max(jobs, 1), folder))
-        report_changes(todo, folder)
-    unrun = _report_skipped(plan, chosen)
-    kept = str(store.folder.resolve()) if chosen.keep_answers else ""
-    outcome = execute_missing(plan, todo, store, chosen, lambda units: [replace(each, answers=kept) for each in units])
+    with opened(plan, chosen) as (store, todo):
+        if not chosen.quiet:
+            sys.stderr.write(_announcement(plan, todo, max(jobs, 1), folder))
+            report_changes(todo, folder)
+        unrun = _report_skipped(plan, chosen)
+        kept = str(store.folder.resolve()) if chosen.keep_answers else ""
+        outcome = execute_missing(
+            plan, todo, store, chosen, lambda units: [replace(each, answers=kept) for each in units]
+        )
     if chosen.json:
         facts = _agenda_facts(plan, todo, max(jobs, 1), folder) | {"asked for and not run": unrun}
         write_json(facts | _outcome_facts(outcome, store))

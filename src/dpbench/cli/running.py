@@ -7,7 +7,8 @@ import os
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from dpbench.cli.arguments import jobs_of
@@ -34,10 +35,10 @@ def fill(
     """
     from dpbench.cli.versions import report_changes
 
-    store, todo = opened(plan, chosen)
-    if not chosen.quiet:
-        report_changes(todo, str(store.folder))
-    return store, todo, execute_missing(plan, todo, store, chosen, change)
+    with opened(plan, chosen) as (store, todo):
+        if not chosen.quiet:
+            report_changes(todo, str(store.folder))
+        return store, todo, execute_missing(plan, todo, store, chosen, change)
 
 
 def store_folder(plan: Plan, chosen: argparse.Namespace) -> str:
@@ -46,16 +47,21 @@ def store_folder(plan: Plan, chosen: argparse.Namespace) -> str:
     return chosen.store or os.path.join("dpbench-store", name)  # noqa: PTH118
 
 
-def opened(plan: Plan, chosen: argparse.Namespace) -> tuple[Store, Agenda]:
-    """The store of a plan, made where it is not there and without damaged shards, and what it lacks."""
+@contextmanager
+def opened(plan: Plan, chosen: argparse.Namespace) -> Iterator[tuple[Store, Agenda]]:
+    """The store of a plan, made where it is not there and without damaged shards, and what it lacks.
+
+    Within the block nobody else writes what the plan asks for: another run has to wait, and finds it done.
+    """
     from dpbench.run.execution import agenda
     from dpbench.store import Store
 
     agenda(plan, None)  # whatever is wrong with the plan is said before a folder is made
     store = Store(store_folder(plan, chosen), create=True)
-    _put_damage_aside(store)
     retry, shard = getattr(chosen, "retry_failed", False), getattr(chosen, "shard", (1, 1))
-    return store, agenda(plan, store, retry_failed=retry, shard=shard)
+    with store.writing(shard):
+        _put_damage_aside(store)
+        yield store, agenda(plan, store, retry_failed=retry, shard=shard)
 
 
 def execute_missing(
@@ -86,13 +92,12 @@ def execute_missing(
 def _put_damage_aside(store: Store) -> None:
     from contextlib import suppress
 
-    for damage in store.verify():
-        aside = damage.path
-        with suppress(FileNotFoundError):  # another run on the same store was quicker
+    for damage in store.damage():
+        there, aside = damage.path.exists(), damage.path
+        with suppress(FileNotFoundError):  # a run of another part of the study was quicker
             aside = store.quarantine(damage)
-        sys.stderr.write(
-            f"dpbench: {damage.path.name} is {damage.reason}; put aside as {aside.name}, to be run again\n"
-        )
+        kept = f"put aside as {aside.name}, " if there else ""
+        sys.stderr.write(f"dpbench: {damage.path.name} is {damage.reason}; {kept}what it held is run again\n")
 
 
 def _machine_memory() -> int:

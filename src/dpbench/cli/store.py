@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dpbench.cli import versions
 from dpbench.cli.arguments import add_json, add_verb, write_json
@@ -35,9 +34,10 @@ def add_parser(subparsers: Subparsers) -> None:
     verify = add_verb(
         commands,
         "verify",
-        "find damaged shards",
-        "Compare every shard with the hash in its name. Exit code 1 if one is damaged; `dpbench run` puts it\n"
-        "aside and runs its settings again.",
+        "find what is damaged or missing",
+        "Compare every file with the hash in the manifest of the store: shards, records of runs, answers. Exit code 1\n"
+        "if one is missing or changed, if a shard holds what this version does not know, or if two results under one\n"
+        "key differ. `dpbench run` puts damaged shards aside and runs their settings again.",
         "dpbench store verify results",
     )
     verify.add_argument("store", metavar="STORE")
@@ -84,33 +84,17 @@ def add_parser(subparsers: Subparsers) -> None:
 def run_info(chosen: argparse.Namespace) -> int:
     """Say what a store holds."""
     from dpbench.store import Store
+    from dpbench.store.facts import facts
 
-    store = Store(chosen.store)
-    rows = store.rows()
-    failures = Counter((row.algorithm, row.failure) for row in rows if row.failure)
-    facts: dict[str, Any] = {
-        "settings": len({row.setting for row in rows}),
-        "units": len(rows),
-        "trials": sum(row.trials for row in rows),
-        "failed units": sum(failures.values()),
-        "algorithms": sorted({row.algorithm for row in rows}),
-        "not private": sorted({row.algorithm for row in rows if not row.private}),
-        "datasets": sorted({row.dataset for row in rows}),
-        "domains": sorted({row.domain for row in rows}),
-        "scales": sorted({row.scale for row in rows}),
-        "epsilons": sorted({row.epsilon for row in rows}),
-        "seconds in algorithms": round(sum(row.seconds for row in rows), 3),
-        "runs": {run: record.get("machine", {}) for run, record in store.runs().items()},
-        "failures": [{"algorithm": a, "reason": why, "units": n} for (a, why), n in failures.most_common()],
-    }
+    held = facts(Store(chosen.store))
     if chosen.json:
-        write_json(facts)
+        write_json(held)
         return 0
-    for name, value in facts.items():
+    for name, value in held.items():
         if name == "runs":
-            sys.stdout.write(f"runs: {len(store.runs())}\n")
+            sys.stdout.write(f"runs: {len(value)}\n")
         elif name == "failures":
-            for each in facts["failures"]:
+            for each in value:
                 sys.stdout.write(f"failed {each['units']} times: {each['algorithm']}: {each['reason']}\n")
         else:
             shown = ", ".join(str(each) for each in value) if isinstance(value, list) else value
@@ -119,19 +103,26 @@ def run_info(chosen: argparse.Namespace) -> int:
 
 
 def run_verify(chosen: argparse.Namespace) -> int:
-    """Name damaged shards; 1 if there are any."""
+    """Name what is damaged or missing; 1 if there is any."""
     from dpbench.store import Store
 
     store = Store(chosen.store)
-    damaged = store.verify()
+    wrong = store.verify()
+    shards, strangers = store.shards_and_strangers()
+    whole = len(set(shards) - {damage.path for damage in wrong})
     if chosen.json:
-        facts = [{"shard": damage.path.name, "reason": damage.reason} for damage in damaged]
-        write_json({"shards": len(store.shards()), "damaged": facts})
-        return 1 if damaged else 0
-    for damage in damaged:
+        found = [{"shard": damage.path.name, "reason": damage.reason} for damage in wrong]
+        facts = {"shards": len(shards), "damaged": found, "not listed": [path.name for path in strangers]}
+        write_json(facts | {"manifest": store.has_manifest})
+        return 1 if wrong else 0
+    for damage in wrong:
         sys.stdout.write(f"{damage.path.name}: {damage.reason}\n")
-    sys.stdout.write(f"{len(store.shards()) - len(damaged)} of {len(store.shards())} shards are whole\n")
-    return 1 if damaged else 0
+    for path in strangers:
+        sys.stdout.write(f"{path.name}: not in the manifest, so that nothing reads it\n")
+    if not store.has_manifest:
+        sys.stdout.write("no manifest, as in earlier versions: a file that is removed is not missed; a run adds one\n")
+    sys.stdout.write(f"{whole} of {len(shards)} shards are whole\n")
+    return 1 if wrong else 0
 
 
 def run_merge(chosen: argparse.Namespace) -> int:

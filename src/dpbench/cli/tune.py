@@ -55,7 +55,7 @@ def run_tune(chosen: argparse.Namespace) -> int:
     from dpbench.cli.running import fill
     from dpbench.run.code_hash.sources import algorithm_source
     from dpbench.run.tuning import TRAINING_SHAPES, Training, refuse_evaluation_data, signals
-    from dpbench.store.store import write_whole
+    from dpbench.store.disk import write_whole
 
     refuse_evaluation_data(chosen.dataset)
     training = Training.of(

@@ -15,9 +15,9 @@ from dpbench.page.data import FormResults, by_form
 from dpbench.page.table import Cell, Table
 from dpbench.results import Results
 from dpbench.results.markup import LATEX_PACKAGES
+from dpbench.store.disk import write_whole
 from dpbench.store.files import csv_text, refusal
 from dpbench.store.setting_key import Group
-from dpbench.store.store import write_whole
 
 FORM_WORDS = {"published": "as the paper did", "private": "private end to end"}
 

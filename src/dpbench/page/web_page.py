@@ -18,9 +18,9 @@ from dpbench.measuring.yardstick import Yardstick
 from dpbench.page.cards import Gallery
 from dpbench.page.data import page_data
 from dpbench.results import Results
+from dpbench.store.disk import write_whole
 from dpbench.store.files import refusal
 from dpbench.store.setting_key import Group
-from dpbench.store.store import write_whole
 
 SCRIPTS = ("data.js", "drawing.js", "charts.js", "figure.js", "views.js", "explorer.js", "cards.js", "main.js")
 NAME = "index.html"

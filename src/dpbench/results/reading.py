@@ -188,9 +188,12 @@ def _adds_up(ledger: str) -> bool:
     """Whether the charges of a stored ledger are its budget, exactly."""
     if not ledger:
         return False
-    plain = json.loads(ledger)
-    spent = sum((Fraction(each["amount"]) * each.get("times", 1) for each in plain["charges"]), Fraction(0))
-    return spent == Fraction(plain["epsilon"] if "epsilon" in plain else plain["rho"])
+    try:
+        plain = json.loads(ledger)
+        spent = sum((Fraction(each["amount"]) * each.get("times", 1) for each in plain["charges"]), Fraction(0))
+        return spent == Fraction(plain["epsilon"] if "epsilon" in plain else plain["rho"])
+    except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
+        return False  # what cannot be added up does not add up
 
 
 def provenance(runs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -238,9 +238,13 @@ class Shards:
 
 
 def _cannot_write(store: Store, error: OSError) -> RunStopped:
-    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
-    what = f"the disk of {store.folder} is full" if full else f"cannot write to {store.folder} ({describe(error)})"
-    return RunStopped(f"{what}; everything stored so far is kept: free some space and run the same command")
+    if not store.folder.is_dir():
+        return RunStopped(f"the store {store.folder} has gone; put it back, or run the same command to begin anew")
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        what, advice = f"the disk of {store.folder} is full", "free some space"
+    else:
+        what, advice = f"cannot write to {store.folder} ({describe(error)})", "make it writable"
+    return RunStopped(f"{what}; everything stored so far is kept: {advice} and run the same command")
 
 
 def record_run(plan: Plan, store: Store) -> str:
@@ -294,7 +298,22 @@ def execute(
     measured: Measured | None = None,
     on_row: Callable[[Row], None] | None = None,
 ) -> RunSummary:
-    """Run units and store their rows; whatever happens, rows that came back are stored."""
+    """Run units and store their rows; whatever happens, rows that came back are stored.
+
+    Who executes is the store's one writer meanwhile; a caller that already is, perhaps of a part, stays so.
+    """
+    with store.writing():
+        return _execute(units, store, executor, plan, measured, on_row)
+
+
+def _execute(
+    units: Iterable[Unit],
+    store: Store,
+    executor: Executor,
+    plan: Plan,
+    measured: Measured | None,
+    on_row: Callable[[Row], None] | None,
+) -> RunSummary:
     run = record_run(plan, store)
     portions = chunks([replace(unit, run=run) for unit in units], measured, executor.jobs)
     outcome, shards, begin = RunSummary(), Shards(store, run), time.monotonic()

@@ -42,6 +42,8 @@ def choose_losses(table: pa.Table, records: Mapping[str, Mapping[str, Any]]) -> 
 
     if COLUMN not in table.column_names:
         return table
+    if not any(len(chunk.items) for chunk in table[COLUMN].chunks):
+        return table
     held = [others or [] for others in table[COLUMN].to_pylist()]
     shown = _shown({stored for others in held for stored, _ in others}, asked_for_losses(records))
     kept = [[(shown[stored], values) for stored, values in others if stored in shown] for others in held]

@@ -2,27 +2,36 @@
 
     STORE/
       store.json               schema version
+      manifest.jsonl           every file below with its hash, in the order in which they came (see ``manifest.py``)
+      writer.lock              who writes, while somebody does (see ``lock.py``)
       runs/ID.json             one record for each run: plan, seeds, machine, versions of algorithms
       shards/ID-N-HASH.parquet rows; the name holds the hash of the content, so damage shows
       answers/KEY-FIRST.npy    answers of every trial (trials, q), where they were asked for
 
 A shard is written under a temporary name and renamed: it is there whole or not at all. Rows are recognised by
 content, so a run that is killed at any moment loses nothing that a shard holds, and its repetition does only what is
-missing. Results of a changed algorithm are another version beside the earlier ones; readings show one of them.
+missing. Results of a changed algorithm are another version beside the earlier ones; readings show one of them. Files
+that the manifest does not list are a stranger's, and are left alone.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
-from hashlib import sha256
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpbench.errors import InvalidStore
+from dpbench.store import lock, manifest
+from dpbench.store.conflicts import NEEDED as COMPARED
+from dpbench.store.conflicts import conflicts
+from dpbench.store.disk import sync_folder, write_whole
 from dpbench.store.loss_versions import choose_losses
+from dpbench.store.manifest import Contents, Listed, hash_of
 from dpbench.store.schema import (
     INDEX_COLUMNS,
     LOSS_COLUMNS,
@@ -34,6 +43,8 @@ from dpbench.store.schema import (
     to_table,
 )
 from dpbench.store.setting_key import BUDGET
+from dpbench.store.shard import read_shard
+from dpbench.store.verifying import Damage, damaged, known_shards, record_of, verified
 from dpbench.store.versions import NEEDED, Version, choose, overview, without
 
 if TYPE_CHECKING:
@@ -41,15 +52,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+__all__ = ["Damage", "Store", "answers_path", "write_whole"]
+
 FOLDERS = ("runs", "shards")
-
-
-@dataclass(frozen=True)
-class Damage:
-    """A file that is not what it was when it was written."""
-
-    path: Path
-    reason: str
 
 
 class Store:
@@ -57,13 +62,8 @@ class Store:
 
     def __init__(self, folder: str | os.PathLike[str], *, create: bool = False) -> None:
         self.folder = Path(folder)
-        try:
+        with _refusal(self.folder):
             self._check(create)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise InvalidStore(
-                f"{self.folder} cannot be used as a store: {reason}; give a folder that can be read and written"
-            ) from None
 
     def _check(self, create: bool) -> None:
         marker = self.folder / "store.json"
@@ -76,10 +76,13 @@ class Store:
             for name in FOLDERS:
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
             if not marker.exists():
-                write_whole(marker, json.dumps({"dpbench_store": SCHEMA_VERSION}).encode())
+                manifest.begin(self.folder)
+                self._mark()
+                sync_folder(self.folder.parent)
         try:
-            version = json.loads(marker.read_text())["dpbench_store"]
-        except (ValueError, KeyError, TypeError):
+            marked = json.loads(marker.read_text())
+            version, self.has_manifest = marked["dpbench_store"], bool(marked.get("manifest"))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InvalidStore(f'{marker} is damaged; restore it as {{"dpbench_store": {SCHEMA_VERSION}}}') from None
         if version != SCHEMA_VERSION:
             raise InvalidStore(
@@ -87,19 +90,73 @@ class Store:
                 f"use the version that made it"
             )
 
+    def _mark(self) -> None:
+        """Say that this is a store, and that it has a manifest."""
+        marker = {"dpbench_store": SCHEMA_VERSION, "manifest": True}
+        write_whole(self.folder / "store.json", json.dumps(marker).encode())
+        self.has_manifest = True
+
     # --- writing ----------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self, part: tuple[int, int] = (1, 1)) -> Iterator[None]:
+        """Be the store's one writer, or that of part I of K, until the end of the block; see ``lock.py``."""
+        held = lock.writing(self.folder, part)
+        with _refusal(self.folder):
+            held.__enter__()
+        try:
+            yield
+        finally:
+            held.__exit__(None, None, None)
 
     def record_run(self, run: str, record: dict[str, Any]) -> None:
         """Keep the provenance of a run."""
-        write_whole(self.folder / "runs" / f"{run}.json", json.dumps(record, indent=1, sort_keys=True).encode())
+        self._keep(json.dumps(record, indent=1, sort_keys=True).encode(), lambda _: f"runs/{run}.json")
 
     def append(self, rows: list[Row], run: str) -> Path:
         """Write rows as one more shard, whole or not at all."""
         content = _written(to_table(rows))
-        number = len(list((self.folder / "shards").glob(f"{run}-*.parquet")))
-        path = self.folder / "shards" / f"{run}-{number:05d}-{_digest(content)}.parquet"
-        write_whole(path, content)
+        beginning = hash_of(content)[:16]
+        path = self._keep(content, lambda place: f"shards/{run}-{place:012d}-{beginning}.parquet", len(rows))
+        if (self.folder / "answers").is_dir():
+            self.list_answers(answers_path(self.folder, row.key, row.first_trial) for row in rows if not row.failure)
         return path
+
+    def list_answers(self, paths: Iterable[Path]) -> None:
+        """Let the manifest know of answers that were kept."""
+        found = [Listed(f"answers/{path.name}", hash_of(path.read_bytes())) for path in paths if path.exists()]
+        if found:
+            self._add([line for each in found for line in (each.line, {"kept": each.file})])
+
+    def _keep(self, content: bytes, named: Callable[[int], str], rows: int = 0) -> Path:
+        """Write a file, announced before and confirmed after; its name may hold the place of its first line."""
+        self._begin_manifest()
+        announced: list[Listed] = []
+
+        def announcement(place: int) -> list[dict[str, Any]]:
+            announced.append(Listed(named(place), hash_of(content), rows))
+            return [announced[0].line]
+
+        manifest.add(self.folder, announcement)
+        path = self.folder / announced[0].file
+        write_whole(path, content)
+        manifest.add(self.folder, lambda _: [{"kept": announced[0].file}], sync=False)
+        return path
+
+    def _add(self, lines: list[dict[str, Any]]) -> None:
+        self._begin_manifest()
+        manifest.add(self.folder, lambda _: lines)
+
+    def _begin_manifest(self) -> None:
+        """A store from before manifests gets one."""
+        manifest.begin(self.folder)
+        if not self.has_manifest:
+            self._mark()
+
+    def _remove(self, path: Path, why: str) -> None:
+        """Remove a file on purpose."""
+        self._add([{"gone": path.relative_to(self.folder).as_posix(), "why": why}])
+        path.unlink(missing_ok=True)
 
     def drop_version(self, version: str) -> list[Version]:
         """Remove all results of a version, shard by shard, each rewritten whole; what was removed.
@@ -108,35 +165,53 @@ class Store:
         """
         import pyarrow.compute as pc
 
-        dropped = [each for each in self.versions() if each.version == version]
-        for path in self.shards():
-            table = _parquet(_intact(path, self.folder))
-            gone = pc.equal(table["algorithm_source"], version)
-            if not pc.any(gone).as_py():
-                continue
-            kept = table.filter(pc.invert(gone))
-            if kept.num_rows:
-                content = _written(kept)
-                write_whole(path.with_stem(f"{path.stem.rsplit('-', 1)[0]}-{_digest(content)}"), content)
-            path.unlink()
-            for key, first in {(row["key"], row["first_trial"]) for row in table.filter(gone).to_pylist()}:
-                answers_path(self.folder, key, first).unlink(missing_ok=True)
-        for run, record in self.runs().items():
-            if any(each["version"] == version for each in record.get("versions", ())):
-                self.record_run(run, without(record, version))
+        with self.writing():
+            dropped = [each for each in self.versions() if each.version == version]
+            why = f"dropped version {version}"
+            for listed in self._shards():
+                table, path = read_shard(self.folder, listed), self.folder / listed.file
+                gone = pc.equal(table["algorithm_source"], version)
+                if not pc.any(gone).as_py():
+                    continue
+                kept = table.filter(pc.invert(gone))
+                if kept.num_rows:
+                    content = _written(kept)
+                    name = f"shards/{path.stem.rsplit('-', 1)[0]}-{hash_of(content)[:16]}.parquet"
+                    self._keep(content, lambda _, name=name: name, kept.num_rows)  # type: ignore[misc]
+                self._remove(path, why)
+                for key, first in {(row["key"], row["first_trial"]) for row in table.filter(gone).to_pylist()}:
+                    answers = answers_path(self.folder, key, first)
+                    if answers.exists():
+                        self._remove(answers, why)
+            for run, record in self.runs().items():
+                if any(each["version"] == version for each in record.get("versions", ())):
+                    self.record_run(run, without(record, version))
         return dropped
 
     def quarantine(self, damage: Damage) -> Path:
         """Put a damaged file aside; the settings of a shard count as missing from then on."""
         aside = damage.path.with_suffix(".damaged")
-        damage.path.rename(aside)
+        if damage.path.exists():
+            damage.path.rename(aside)
+        if damage.path != self.folder / manifest.NAME:
+            self._add([{"gone": damage.path.relative_to(self.folder).as_posix(), "why": damage.reason}])
         return aside
 
     # --- reading ----------------------------------------------------------------------------------
 
+    def contents(self) -> Contents:
+        """Every file that the store should have."""
+        found = manifest.read(self.folder)
+        return manifest.unlisted_contents(self.folder) if found is None else found
+
+    def _shards(self) -> list[Listed]:
+        """Every shard, in a fixed order, without those whose writer ended before they had their names."""
+        listed = [each for name, each in sorted(self.contents().items()) if name.startswith("shards/")]
+        return [each for each in listed if each.kept or (self.folder / each.file).exists()]
+
     def shards(self) -> list[Path]:
         """Every shard, in a fixed order."""
-        return sorted((self.folder / "shards").glob("*.parquet"))
+        return [self.folder / each.file for each in self._shards()]
 
     def table(
         self, columns: list[str] | None = None, *, every_version: bool = False, versions: Sequence[str] = ()
@@ -156,11 +231,18 @@ class Store:
     def _whole_table(self, columns: list[str] | None) -> pa.Table:
         import pyarrow as pa
 
-        tables = [_parquet(_intact(path, self.folder), columns) for path in self.shards()]
+        shards = self._shards()
+        with _refusal(self.folder):
+            tables = [read_shard(self.folder, each, columns) for each in shards]
         wanted = arrow_schema()
         if columns is not None:
             wanted = pa.schema([wanted.field(name) for name in columns])
-        return pa.concat_tables([wanted.empty_table(), *tables], promote_options="permissive")
+        table = pa.concat_tables([wanted.empty_table(), *tables], promote_options="permissive")
+        if columns is None or set(COMPARED) <= set(columns):
+            ends = list(accumulate(each.num_rows for each in tables))
+            for conflict in conflicts(table, lambda row: shards[bisect_right(ends, row)].file):
+                raise InvalidStore(f"{self.folder} has {conflict}; move the wrong one out of the store and run again")
+        return table
 
     def rows(self, *, every_version: bool = False, versions: Sequence[str] = ()) -> list[Row]:
         """Every trial once; see :func:`each_trial_once` and :meth:`table`."""
@@ -186,10 +268,14 @@ class Store:
     def runs(self) -> dict[str, dict[str, Any]]:
         """The record of every run."""
         records = {}
-        for path in sorted((self.folder / "runs").glob("*.json")):
-            record = _record(path)
+        for name, listed in sorted(self.contents().items()):
+            path = self.folder / name
+            if not name.startswith("runs/") or not (listed.kept or path.exists()):
+                continue
+            record = record_of(path)
             if record is None:
-                raise InvalidStore(f"{path} is damaged; run `dpbench store verify {self.folder}`")
+                what = "damaged" if path.exists() else "missing"
+                raise InvalidStore(f"{path} is {what}; run `dpbench store verify {self.folder}`")
             records[path.stem] = record
         return records
 
@@ -200,17 +286,18 @@ class Store:
         path = answers_path(self.folder, row.key, row.first_trial)
         return np.load(path, allow_pickle=False) if path.exists() else None
 
+    def shards_and_strangers(self) -> tuple[list[Path], list[Path]]:
+        """Every shard, as far as can be known, and other files of such names, which nothing reads."""
+        shards = known_shards(self.folder, has_manifest=self.has_manifest)
+        return shards, sorted(set((self.folder / "shards").glob("*.parquet")) - set(shards))
+
+    def damage(self) -> list[Damage]:
+        """Files that are gone or not what was written, and that a run replaces: shards, records, the manifest."""
+        return damaged(self.folder, has_manifest=self.has_manifest)
+
     def verify(self) -> list[Damage]:
-        """Shards whose content is not what their name says, and records that cannot be read."""
-        shards = [
-            Damage(path, "truncated or changed: its content does not match the hash in its name")
-            for path in self.shards()
-            if _whole_shard(path) is None
-        ]
-        records = sorted((self.folder / "runs").glob("*.json"))
-        return shards + [
-            Damage(path, "not a record of a run: it is not valid JSON") for path in records if _record(path) is None
-        ]
+        """All that is wrong: :meth:`damage`, answers that are gone, shards of another kind, results that contradict."""
+        return verified(self.folder, has_manifest=self.has_manifest)
 
 
 def answers_path(folder: str | os.PathLike[str], key: str, first_trial: int) -> Path:
@@ -218,44 +305,21 @@ def answers_path(folder: str | os.PathLike[str], key: str, first_trial: int) -> 
     return Path(folder) / "answers" / f"{key}-{first_trial}.npy"
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name, push it to the disk, and give it its name."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+@contextmanager
+def _refusal(folder: Path) -> Iterator[None]:
+    """One line for whatever the disk says against a store."""
     try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InvalidStore(
+            f"{folder} cannot be used as a store: {reason}; give a folder that can be read and written"
+        ) from None
 
 
 def _begun(path: Path) -> bool:
     """Whether a file may stem from a store whose making was cut short."""
-    return path.name in FOLDERS or path.name.startswith(".store.json.")
-
-
-def _whole_shard(path: Path) -> bytes | None:
-    """The content of a shard, None where it is not what the name says."""
-    content = path.read_bytes()
-    return content if _digest(content) == path.stem.rsplit("-", 1)[-1] else None
-
-
-def _intact(path: Path, store: Path) -> bytes:
-    """The content of a shard, or a refusal that says what to do."""
-    content = _whole_shard(path)
-    if content is None:
-        raise InvalidStore(f"{path} is damaged; run `dpbench store verify {store}`")
-    return content
-
-
-def _parquet(content: bytes, columns: list[str] | None = None) -> pa.Table:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    return pq.ParquetFile(pa.BufferReader(content)).read(columns=columns)
+    return path.name in {*FOLDERS, manifest.NAME} or path.name.startswith((".store.json.", f".{manifest.NAME}."))
 
 
 def _written(table: pa.Table) -> bytes:
@@ -265,16 +329,3 @@ def _written(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
-
-
-def _record(path: Path) -> dict[str, Any] | None:
-    """A run's record, None where it cannot be read."""
-    try:
-        record = json.loads(path.read_bytes())
-    except ValueError:
-        return None
-    return record if isinstance(record, dict) else None
-
-
-def _digest(content: bytes) -> str:
-    return sha256(content).hexdigest()[:16]

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from dpbench.errors import InvalidStore
-from dpbench.store.files import csv_text, write_file
+from dpbench.store.conflicts import conflicts
+from dpbench.store.disk import write_whole
+from dpbench.store.files import csv_cell, csv_line, json_cell, write_file
 from dpbench.store.mixing import Register
-from dpbench.store.schema import ERRORS, Row, arrow_schema, each_trial_once
+from dpbench.store.order import other_losses, portions
+from dpbench.store.schema import ERRORS, Row, arrow_schema, each_trial_once, to_table
 from dpbench.store.setting_key import BUDGET, SETTING
-from dpbench.store.store import Store, write_whole
+from dpbench.store.store import Store
 
 LATER = ("delta", "rho")
 """Columns that came after programs had learnt the others, and so stand behind them."""
@@ -25,20 +30,29 @@ FULL = (*CANONICAL, "seed", "private", "seconds", "key", "run")
 def merge(stores: Sequence[Store], out: Store) -> tuple[int, list[str]]:
     """Bring the rows of several stores together; say where their machines or versions differ.
 
-    Rows made on different data are refused, even where they belong to different settings; versions of an algorithm are
-    kept apart.
+    Rows made on different data are refused, even where they belong to different settings, and so are different results
+    under one key; versions of an algorithm are kept apart.
     """
-    held = out.rows(every_version=True)
-    register, rows = Register(), list(held)
-    for place, found in [(out, held), *((store, store.rows(every_version=True)) for store in stores)]:
-        for row in found:
+    with out.writing():
+        return _merge(stores, out)
+
+
+def _merge(stores: Sequence[Store], out: Store) -> tuple[int, list[str]]:
+    places = [out, *stores]
+    found = [store.rows(every_version=True) for store in places]
+    register = Register()
+    for place, rows in zip(places, found, strict=True):
+        for row in rows:
             differs = register.differs(vars(row))
             if differs:
                 raise InvalidStore(
                     f"{place.folder} differs from the others in {differs}; results on different data are not mixed: "
                     f"merge stores that were made in one state"
                 )
-        rows += found if place is not out else []
+    held, rows = found[0], [row for each in found for row in each]
+    ends = list(accumulate(map(len, found)))
+    for conflict in conflicts(to_table(rows), lambda row: str(places[bisect_right(ends, row)].folder)):
+        raise InvalidStore(f"there are {conflict}; find out which is right, and merge without the other")
     known = {_content(row) for row in held}
     new = [row for row in each_trial_once(rows) if _content(row) not in known]
     records = {run: record for store in (*stores, out) for run, record in store.runs().items()}
@@ -52,11 +66,14 @@ def merge(stores: Sequence[Store], out: Store) -> tuple[int, list[str]]:
 
 
 def _copy_answers(store: Store, out: Store) -> None:
+    copied = []
     for path in sorted((store.folder / "answers").glob("*.npy")):
         target = out.folder / "answers" / path.name
         if not target.exists():
             target.parent.mkdir(exist_ok=True)
             write_whole(target, path.read_bytes())
+            copied.append(target)
+    out.list_answers(copied)
 
 
 def _differences(records: list[dict[str, Any]]) -> list[str]:
@@ -82,44 +99,92 @@ def trial_rows(store: Store, columns: Sequence[str] = FULL, versions: Sequence[s
     Losses beyond those that every row holds are columns after the others, named by their labels. Of each algorithm
     there is one version; see :meth:`Store.table`.
     """
-    rows = sorted(store.rows(versions=versions), key=lambda row: row.identity)
-    labels = sorted({label for row in rows for label in row.other_losses})
-    result: list[dict[str, Any]] = []
+    table = store.table(versions=versions)
+    names = (*columns, *other_losses(table))
+    columns_of = (_columns(rows, names) for rows in portions(table))
+    return [dict(zip(names, values, strict=True)) for each in columns_of for values in zip(*each, strict=True)]
+
+
+def _columns(
+    rows: Iterable[Row], names: Sequence[str], cell: Callable[[Any], Any] = lambda value: value
+) -> list[list[Any]]:
+    """Stored rows as columns with one cell per trial; ``cell`` is done once to what the trials of a row share."""
+    columns: list[list[Any]] = [[] for _ in names]
     for row in rows:
-        shared = {name: getattr(row, name) for name in columns if hasattr(row, name)} | dict.fromkeys(labels)
-        shared |= {name: getattr(row, name) or None for name in BUDGET}  # what does not apply is empty
-        shared["seconds"] = row.seconds / max(row.trials, 1)
+        varying = {name: getattr(row, name) for name in ERRORS} | row.other_losses
+        varying["trial"] = list(range(row.first_trial, row.stop))
+        number = row.trials
         if row.failure:
-            result.append({**shared, **dict.fromkeys(ERRORS), "trial": row.first_trial})
-        for place in range(row.trials):
-            errors = {name: getattr(row, name)[place] for name in ERRORS}
-            others = {label: values[place] for label, values in row.other_losses.items()}
-            result.append({**shared, **errors, **others, "trial": row.first_trial + place})
-    return [{name: each[name] for name in (*columns, *labels)} for each in result]
+            number, varying = 1, {"trial": [row.first_trial]}
+        for name, column in zip(names, columns, strict=True):
+            if name in varying:
+                column.extend(map(cell, varying[name]))
+            else:
+                column.extend([cell(_shared(row, name))] * number)
+    return columns
+
+
+def _shared(row: Row, name: str) -> Any:
+    """What all trials of a row have in a column; None where the row has nothing to say."""
+    if name == "seconds":
+        return row.seconds / max(row.trials, 1)
+    if name in BUDGET:
+        return getattr(row, name) or None  # what does not apply is empty
+    return None if name in ERRORS else getattr(row, name, None)
 
 
 def export(store: Store, path: Path, *, canonical: bool = False, versions: Sequence[str] = ()) -> int:
-    """Write one row per trial as .csv, .json or .parquet; the number of rows."""
-    columns = CANONICAL if canonical else FULL
-    if path.suffix not in {".csv", ".json", ".parquet"}:
+    """Write one row per trial as .csv, .json or .parquet, a portion at a time; the number of rows."""
+    if path.suffix not in WRITERS:
         raise InvalidStore(f"cannot export to {path.name!r}; give a file that ends in .csv, .json or .parquet")
-    rows = trial_rows(store, columns, versions)
-    write_file(path, _written(rows, tuple(rows[0]) if rows else columns, path.suffix))
-    return len(rows)
+    table = store.table(versions=versions)
+    names = (*(CANONICAL if canonical else FULL), *other_losses(table))
+    number = 0
+
+    def counted() -> Iterator[list[Row]]:
+        nonlocal number
+        for rows in portions(table):
+            number += sum(1 if row.failure else row.trials for row in rows)
+            yield rows
+
+    write_file(path, WRITERS[path.suffix](names, counted()))
+    return number
 
 
-def _written(rows: list[dict[str, Any]], columns: Sequence[str], suffix: str) -> bytes:
-    """Rows in the form that the ending of a file's name asks for."""
-    if suffix == ".csv":
-        return csv_text(columns, rows).encode()
-    if suffix == ".json":
-        return (json.dumps(rows, indent=0) + "\n").encode()
+def _as_csv(names: Sequence[str], portioned: Iterable[list[Row]]) -> Iterator[bytes]:
+    yield csv_line(names).encode()
+    for rows in portioned:
+        lines = map(",".join, zip(*_columns(rows, names, csv_cell), strict=True))
+        yield "".join(f"{line}\n" for line in lines).encode()
+
+
+def _as_json(names: Sequence[str], portioned: Iterable[list[Row]]) -> Iterator[bytes]:
+    """A list with one value per line, as ``json.dumps(rows, indent=0)`` writes it."""
+    keys = [json.dumps(name).replace("%", "%%") for name in names]
+    form = "\n{\n" + ",\n".join(f"{key}: %s" for key in keys) + "\n}"
+    before = "["
+    for rows in portioned:
+        texts = [form % values for values in zip(*_columns(rows, names, json_cell), strict=True)]
+        if texts:
+            yield (before + ",".join(texts)).encode()
+            before = ","
+    yield b"[]\n" if before == "[" else b"\n]\n"
+
+
+def _as_parquet(names: Sequence[str], portioned: Iterable[list[Row]]) -> Iterator[bytes]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     kinds = {column.name: column.type for column in arrow_schema()}
     kinds |= dict.fromkeys(ERRORS, pa.float64()) | {"trial": pa.int64()}
+    schema = pa.schema([(name, kinds.get(name, pa.float64())) for name in names])
     sink = pa.BufferOutputStream()
-    table = pa.Table.from_pylist(rows, schema=pa.schema([(name, kinds.get(name, pa.float64())) for name in columns]))
-    pq.write_table(table, sink, compression="zstd")
-    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+    with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
+        for rows in portioned:
+            columns = zip(_columns(rows, names), schema, strict=True)
+            writer.write_table(pa.table([pa.array(values, field.type) for values, field in columns], schema=schema))
+    yield sink.getvalue().to_pybytes()
+
+
+WRITERS = {".csv": _as_csv, ".json": _as_json, ".parquet": _as_parquet}
+"""What writes rows in the form that the ending of a file's name asks for."""

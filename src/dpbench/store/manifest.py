@@ -1,0 +1,172 @@
+"""What a store is made of: every shard, record and file of answers with its hash, so that one that is gone is missed.
+
+``STORE/manifest.jsonl`` only grows, a line at a time:
+
+    {"file": "shards/NAME.parquet", "sha256": "...", "rows": 12}   before the file gets its name
+    {"kept": "shards/NAME.parquet"}                                once it has it
+    {"gone": "shards/NAME.parquet", "why": "..."}                  when it is removed on purpose
+
+The first line is on the disk before the file is: what stands in the folders and not here is a stranger's, and is not
+read. A file that was announced and is not there was lost only if a second line says that it had been; otherwise its
+writer ended in between. A last line without its end is such a writer's too. Of several lines for one file the last
+counts. Stores from before manifests have none, and get one when something is added to them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from dpbench.errors import InvalidStore
+from dpbench.store.disk import sync_folder
+
+if sys.platform != "win32":
+    import fcntl
+
+NAME = "manifest.jsonl"
+SHARD = re.compile(r".+-[0-9a-f]{16}\.parquet")
+"""Names that shards have; the last part is the beginning of the hash."""
+_GATE = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A file of a store as its manifest has it."""
+
+    file: str
+    """Path within the store, with slashes."""
+    sha256: str
+    """Hash of the content, or its beginning; empty where it is not known."""
+    rows: int = 0
+    kept: bool = False
+    """Whether it is known to have been there."""
+
+    def holds(self, content: bytes) -> bool:
+        """Whether this is the content."""
+        return hash_of(content).startswith(self.sha256)
+
+    @property
+    def line(self) -> dict[str, Any]:
+        """The line that announces it."""
+        return {"file": self.file, "sha256": self.sha256} | ({"rows": self.rows} if self.rows else {})
+
+
+Contents = dict[str, Listed]
+
+
+def hash_of(content: bytes) -> str:
+    """What identifies content."""
+    return sha256(content).hexdigest()
+
+
+def read(folder: Path) -> Contents | None:
+    """Every file that a store should have; None where there is no manifest."""
+    try:
+        content = (folder / NAME).read_bytes()
+    except FileNotFoundError:
+        return None
+    found: Contents = {}
+    for number, line in enumerate(content.split(b"\n")[:-1], 1):
+        try:
+            _apply(json.loads(line), found)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise InvalidStore(
+                f"line {number} of {folder / NAME} is damaged; run `dpbench store verify {folder}`"
+            ) from None
+    return found
+
+
+def _apply(line: dict[str, Any], found: Contents) -> None:
+    """Let one line count."""
+    if "file" in line:
+        found[line["file"]] = Listed(str(line["file"]), str(line["sha256"]), int(line.get("rows", 0)))
+    elif "kept" in line:
+        found[line["kept"]] = replace(found[line["kept"]], kept=True)
+    else:
+        found.pop(line["gone"], None)
+
+
+def add(folder: Path, make: Callable[[int], list[dict[str, Any]]], *, sync: bool = True) -> None:
+    """Add the lines that ``make`` gives for a place in the file, which no other line of the store has."""
+    path = folder / NAME
+    with _GATE:
+        number = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        try:
+            if sys.platform != "win32":  # where the writer's lock has to do
+                fcntl.flock(number, fcntl.LOCK_EX)  # given back when it is closed
+            place = _whole_lines(number)
+            lines = make(place)
+            os.lseek(number, place, os.SEEK_SET)
+            _write_all(number, "".join(json.dumps(line) + "\n" for line in lines).encode(), place)
+            if sync:
+                os.fsync(number)
+        finally:
+            os.close(number)
+
+
+def _write_all(number: int, content: bytes, place: int) -> None:
+    """Write all of it or, where the disk is full, none."""
+    try:
+        while content:
+            content = content[os.write(number, content) :]
+    except OSError:
+        os.ftruncate(number, place)
+        raise
+
+
+def _whole_lines(number: int) -> int:
+    """Cut off what a writer that was killed has left of a line; where the next one goes."""
+    end = os.lseek(number, 0, os.SEEK_END)
+    back = end
+    while back > 0:
+        first = max(back - 4096, 0)
+        os.lseek(number, first, os.SEEK_SET)
+        cut = os.read(number, back - first).rfind(b"\n")
+        if cut >= 0:
+            back = first + cut + 1
+            break
+        back = first
+    if back < end:
+        os.ftruncate(number, back)
+    return back
+
+
+def begin(folder: Path) -> None:
+    """Make a manifest of what a store has, if it has none; whoever comes first makes it."""
+    path = folder / NAME
+    if path.exists():
+        return
+    lines = [each for listed in unlisted_contents(folder).values() for each in (listed.line, {"kept": listed.file})]
+    temporary = path.with_name(f".{NAME}.{os.getpid()}.{threading.get_ident()}.part")
+    try:
+        with temporary.open("wb") as file:
+            file.write("".join(json.dumps(line) + "\n" for line in lines).encode())
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(temporary, path)
+        except FileExistsError:
+            return
+        except OSError:  # a file system without links: the writer's lock has to do
+            temporary.replace(path)
+        sync_folder(folder)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def unlisted_contents(folder: Path) -> Contents:
+    """What a store without a manifest has: shards by the hash in their names, records and answers as they are."""
+    shards = [path for path in (folder / "shards").glob("*.parquet") if SHARD.fullmatch(path.name)]
+    hashes = {path: path.stem.rsplit("-", 1)[-1] for path in shards}
+    hashes |= dict.fromkeys((folder / "runs").glob("*.json"), "")
+    hashes |= dict.fromkeys((folder / "answers").glob("*.npy"), "")
+    names = {path.relative_to(folder).as_posix(): known for path, known in hashes.items()}
+    return {name: Listed(name, names[name], kept=True) for name in sorted(names)}
