@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 
-from dpbench.errors import InvalidInput
+from dpbench.errors import InvalidInput, shown
 
 FORMER_TESTS = {"unpaired t, Bonferroni": "unpaired"}
 """What plans and records of earlier versions call a test."""
@@ -40,7 +40,7 @@ class Standards:
         given: object = self.baselines
         named = given if isinstance(given, list | tuple) else (given,)
         if not all(isinstance(name, str) and name for name in named):
-            raise InvalidInput(f"baselines is {given!r}; give names of algorithms")
+            raise InvalidInput(f"baselines is {shown(given)}; give names of algorithms")
         object.__setattr__(self, "baselines", tuple(named))
 
     @property
@@ -74,4 +74,4 @@ def ordinal(number: float) -> str:
 def _check_share(name: str, given: object, whole: float) -> None:
     number = given if isinstance(given, int | float) and not isinstance(given, bool) else float("nan")
     if not (isfinite(number) and 0 < number < whole):
-        raise InvalidInput(f"{name} is {given!r}; give a number between 0 and {whole}")
+        raise InvalidInput(f"{name} is {shown(given)}; give a number between 0 and {whole}")

@@ -23,7 +23,7 @@ from urllib.parse import unquote, urlsplit
 
 from dpbench.datasets import catalogue, files
 from dpbench.datasets.catalogue import Dataset
-from dpbench.errors import CorruptData, DatasetUnavailable, InvalidInput
+from dpbench.errors import CorruptData, DatasetUnavailable, InvalidInput, shown
 from dpbench.progress import FetchProgress
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _source(mirror: str | os.PathLike[str] | None) -> str | Path:
         place = Path(text).expanduser()
         if not place.is_dir():
             raise DatasetUnavailable(
-                f"the mirror {text!r} is not a folder; give a folder that has 1D/ and 2D/, or a URL"
+                f"the mirror {shown(text)} is not a folder; give a folder that has 1D/ and 2D/, or a URL"
             )
         return place
     if scheme[1].lower() not in ("http", "https") or not urlsplit(text).netloc:

@@ -50,7 +50,7 @@ class Shape:
 
 def probabilities(weights: Callable[[Domain], Weights], domain: Domain) -> Weights:
     """Weights on a domain that add up to 1."""
-    found = weights(domain)
+    found = weights(domain.afford())
     return np.asarray(found / found.sum())
 
 

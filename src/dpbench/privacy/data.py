@@ -31,6 +31,7 @@ from dpbench.errors import (
     NotPrivate,
     UndeclaredSideInformation,
     Unsupported,
+    shown,
 )
 from dpbench.privacy.budget import Number, exact, read_epsilon
 from dpbench.privacy.counts import as_counts
@@ -163,7 +164,7 @@ class PrivateData:
         amount = self._amount(spend, reason)
         name = mechanism.name
         if type(name) is not str or not name or name in RESERVED:
-            raise InvalidInput(f"a mechanism has the name {name!r}; give it one that is not a line of every ledger")
+            raise InvalidInput(f"a mechanism has the name {shown(name)}; give it one that is no line of every ledger")
         loss = self.ledger.notion.loss(mechanism, amount)
         level = mechanism.level(loss)
         self._insist_on_one_measurement(mechanism, reason)

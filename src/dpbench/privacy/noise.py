@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.errors import InvalidInput
+from dpbench.errors import InvalidInput, shown
 
 Seed = int | np.random.SeedSequence | None
 Floats = NDArray[np.float64]
@@ -188,4 +188,4 @@ def seed_sequence(seed: object) -> np.random.SeedSequence:
         return seed
     if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:
         return np.random.SeedSequence(int(seed))
-    raise InvalidInput(f"the seed is {seed!r}; give a whole number that is not negative")
+    raise InvalidInput(f"the seed is {shown(seed)}; give a whole number that is not negative")

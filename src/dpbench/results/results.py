@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain
-from dpbench.errors import UnknownName
+from dpbench.errors import UnknownName, shown
 from dpbench.loss import label_of
 from dpbench.measuring import Measurements, measure_all
 from dpbench.results.grid import Grid
@@ -171,8 +171,8 @@ class Results:
         kept = {self.standards.loss: self.errors, **self.losses}
         if label not in kept:
             raise UnknownName(
-                f"these results have errors of single trials by the loss {', '.join(kept)} and not by {label!r}; of L1 "
-                f"and Linf every setting has the mean and the 95th percentile (l1_mean, l1_p95, linf_mean, linf_p95)"
+                f"these results have errors of single trials by the loss {', '.join(kept)} and not by {shown(label)}; "
+                f"of L1 and Linf each has the mean and the 95th percentile (l1_mean, l1_p95, linf_mean, linf_p95)"
             )
         errors = kept.pop(label)
         return replace(self, errors=errors, losses=kept, standards=replace(standards, loss=label))

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 from dpbench.domain import Domain, DomainLike
-from dpbench.errors import InvalidWorkload, UnknownName
+from dpbench.errors import InvalidWorkload, UnknownName, shown
 from dpbench.workloads.all_range import AllRange
 from dpbench.workloads.fixed import Identity, Prefix
 from dpbench.workloads.random_ranges import RandomRange, RandomSmall
@@ -54,6 +54,6 @@ def build(name: str, domain: DomainLike, **parameters: Any) -> Workload:
     if name == Ranges.name:
         path = parameters.get("file")
         if not isinstance(path, str | PathLike):
-            raise InvalidWorkload(f"workload Ranges was given file={path!r}; give a path such as 'ranges.csv'")
+            raise InvalidWorkload(f"workload Ranges was given file={shown(path)}; give a path such as 'ranges.csv'")
         return Ranges.from_csv(path, domain)
     return CATALOGUE[name](domain, **parameters)
