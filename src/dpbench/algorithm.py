@@ -32,7 +32,7 @@ from dpbench.privacy import (
     seed_sequence,
     split,
 )
-from dpbench.privacy.noise import Seed
+from dpbench.privacy.noise import NUMBERS_PER_TRIAL, Seed
 from dpbench.privacy.transcript import Channel
 from dpbench.workloads import Workload
 
@@ -42,8 +42,6 @@ SideInformation = Literal["estimated", "public"]
 
 VARIANTS = ("private", "published")
 SIDE_INFORMATION = ("estimated", "public")
-NUMBERS_PER_TRIAL = 250
-"""What the random stream of a trial takes, in numbers of 8 bytes."""
 ADD_OR_REMOVE = "add or remove one record"
 
 

@@ -21,6 +21,7 @@ from dpbench.given import afford, numbers
 DomainLike = Union["Domain", int, str, Sequence[int]]
 _Number = TypeVar("_Number", np.int64, np.float64)
 
+NUMBERS = (int, float, np.integer, np.floating)
 MOST_AXES = 12
 """How many axes there can be; corners of a box are twice as many with every one."""
 NUMBERS_PER_CELL = 4
@@ -115,9 +116,9 @@ def _sides(given: object) -> tuple[int, ...]:
     """Whole numbers as they are, and floats that are whole numbers."""
     try:
         sides = tuple(islice(given, MOST_AXES + 1))  # type: ignore[call-overload]
-        whole = tuple(int(side) for side in sides if not isinstance(side, str | bytes | bool | np.bool_))
+        whole = tuple(int(side) for side in sides if isinstance(side, NUMBERS) and not isinstance(side, bool))
         exact = not isinstance(given, str | bytes | Mapping | Set) and whole == sides
-    except (TypeError, ValueError, ArithmeticError):
+    except Exception:  # no sequence, NaN, or whatever a stranger's iterator raises
         exact = False
     if not exact:
         raise InvalidDomain(f"cannot read the domain {shown(given)}; give whole numbers such as 1024 or (128, 128)")

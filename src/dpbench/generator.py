@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpbench.domain import Domain, DomainLike
 from dpbench.errors import InvalidDomain, InvalidInput, shown
-from dpbench.given import numbers, real
+from dpbench.given import LARGEST_SEED, numbers, real, whole
 
 LARGEST_SCALE = 2**53
 """Up to here float64 holds every whole number, so that estimates of counts can be exact."""
@@ -84,10 +84,9 @@ def _merged(
 def _axes(axes: int | Sequence[int], ndim: int) -> tuple[int, ...]:
     """Read a choice of attributes."""
     chosen: tuple[Any, ...]
-    try:
-        chosen = (axes,) if isinstance(axes, int | np.integer) else tuple(axes)
-    except TypeError:
-        chosen = ()
+    chosen = (axes,) if isinstance(axes, int | np.integer) else ()
+    if isinstance(axes, list | tuple | np.ndarray):
+        chosen = tuple(axes)
     whole = all(isinstance(axis, int | np.integer) and not isinstance(axis, bool) for axis in chosen)
     if not chosen or not whole or len(set(chosen)) < len(chosen) or min(chosen) < 0 or max(chosen) >= ndim:
         raise InvalidDomain(
@@ -115,6 +114,6 @@ def _random(seed: Seed) -> np.random.Generator:
         return seed
     if isinstance(seed, np.random.SeedSequence):
         return np.random.default_rng(seed)
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
-        raise InvalidInput(f"the seed is {shown(seed)}; give a whole number >= 0, a SeedSequence or a Generator")
-    return np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(crc32(b"generator"),)))
+    wanted = "a whole number >= 0, a SeedSequence or a Generator"
+    number = whole(seed, "the seed", 0, LARGEST_SEED, advice=wanted)
+    return np.random.default_rng(np.random.SeedSequence(number, spawn_key=(crc32(b"generator"),)))

@@ -7,14 +7,15 @@ would take more than ``DPBENCH_MEMORY`` gigabytes (4 unless set) is refused.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterable, Sized
 from math import inf, isfinite
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.errors import DPBenchError, InvalidInput, NotEnoughMemory, shown
+from dpbench.errors import DPBenchError, InvalidInput, NotEnoughMemory, UnknownName, shown
 
 MEMORY = "DPBENCH_MEMORY"
 """Environment variable with the most gigabytes that one call may take."""
@@ -22,6 +23,8 @@ GIGABYTES = 4.0
 """The limit where it is not set."""
 LARGEST_SEED = 2**128
 """Seeds are at most that."""
+LONGEST_PATH = 800
+"""Characters of a path."""
 ALWAYS = 2**20
 """Numbers that are never too many."""
 LARGEST_WHOLE = 2**62
@@ -106,6 +109,34 @@ def of_kind(given: object, kind: type[Kind], what: str, example: str, refusal: R
     if not isinstance(given, kind):
         raise refusal(f"{what} is {shown(given)}; give a {kind.__name__}, for example {example}")
     return given
+
+
+def known(given: object, kind: str, names: Iterable[str]) -> str:
+    """A name that a catalogue holds."""
+    listed = tuple(names)
+    if not isinstance(given, str) or given not in listed:
+        raise UnknownName.among(kind, given, listed)
+    return given
+
+
+def texts(given: object, what: str) -> tuple[str, ...]:
+    """One text, or several in a list."""
+    listed = (given,) if isinstance(given, str) else given
+    if not isinstance(listed, list | tuple | set | frozenset) or not all(isinstance(each, str) for each in listed):
+        raise InvalidInput(f"{what} is {shown(given)}; give a list of names")
+    return tuple(listed)
+
+
+def as_path(given: object, what: str, refusal: Refusal = InvalidInput) -> Path:
+    """A path on this machine; ``~`` is the home folder."""
+    try:
+        path = Path(given).expanduser()  # type: ignore[arg-type]
+        os.fsencode(path)
+    except Exception:  # not a path, no such home, a character that no file name has, or a stranger's __fspath__
+        path = None
+    if path is None or "\0" in str(path) or len(str(path)) > LONGEST_PATH:
+        raise refusal(f"{what} is {shown(given)}; give a path")
+    return path
 
 
 def afford(count: int, what: str) -> None:

@@ -44,6 +44,8 @@ class Column:
     edges: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise InvalidTable(f"a column is named {shown(self.name)}; give its name as in the table")
         ways = (self.bins is not None, self.categories is not None, self.edges is not None)
         if sum(ways) > 1 or (self.bins is None and (self.low is not None or self.high is not None)):
             raise self._wrong("mixes ways to say what its cells are; give low, high and bins, or edges, or categories")
@@ -124,7 +126,8 @@ class Column:
         return tuple(points.tolist())
 
     def _checked_categories(self, categories: Sequence[Any]) -> tuple[Any, ...]:
-        if isinstance(categories, str):
+        given: object = categories
+        if isinstance(given, str) or not isinstance(given, list | tuple | np.ndarray):
             raise self._wrong(f"has categories={shown(categories)}; give a list of them")
         listed = tuple(category.item() if isinstance(category, np.generic) else category for category in categories)
         try:
@@ -181,7 +184,7 @@ def from_table(
            [0, 0],
            [1, 1]])
     """
-    if outside not in ("refuse", "clamp"):
+    if not isinstance(outside, str) or outside not in ("refuse", "clamp"):
         raise InvalidTable(f"outside={shown(outside)} is unknown; choose 'refuse' or 'clamp'")
     axes = _checked_columns(columns, public=public)
     batches: Iterable[list[Cells]] = read_batches(table, [column.name for column in axes])
@@ -207,7 +210,8 @@ def from_table(
 
 
 def _checked_columns(columns: Sequence[Column], *, public: bool) -> tuple[Column, ...]:
-    axes = (columns,) if isinstance(columns, Column) else tuple(columns)
+    given: object = columns
+    axes = (columns,) if isinstance(columns, Column) else tuple(columns) if isinstance(given, list | tuple) else ()
     if not axes or not all(isinstance(column, Column) for column in axes):
         raise InvalidTable("columns must be a list of Column; for example [Column('age', 0, 100, bins=20)]")
     listed = [column.name for column in axes]

@@ -33,6 +33,7 @@ from dpbench.errors import (
     Unsupported,
     shown,
 )
+from dpbench.given import of_kind
 from dpbench.privacy.budget import Number, exact, read_epsilon
 from dpbench.privacy.counts import as_counts
 from dpbench.privacy.ledger import RESERVED, Charge, Ledger
@@ -160,7 +161,7 @@ class PrivateData:
         The charge is made before the mechanism is shown any counts. What goes wrong inside it is reported without its
         words, which may quote counts.
         """
-        reason = why or mechanism.label
+        reason = of_kind(why, str, "the reason of a charge", "'cells'") or mechanism.label
         amount = self._amount(spend, reason)
         name = mechanism.name
         if type(name) is not str or not name or name in RESERVED:

@@ -16,6 +16,9 @@ from dpbench.workloads.reading import read_ranges
 from dpbench.workloads.summed_area import by_row, corners, summed_area
 from dpbench.workloads.workload import Workload
 
+LARGEST_WEIGHT = 1e100
+"""Weights are at most that, and at least one over it or 0."""
+
 
 class Ranges(Workload):
     """Ranges of one's own, from arrays of corners or from a CSV file.
@@ -141,4 +144,7 @@ def _weights(given: ArrayLike | None, queries: int) -> NDArray[np.float64]:
         raise InvalidWorkload(
             f"weights of shape {array.shape} do not fit {queries} ranges; give one real number per range"
         )
+    size = np.abs(array[array != 0])
+    if not ((size >= 1 / LARGEST_WEIGHT) & (size <= LARGEST_WEIGHT)).all():
+        raise InvalidWorkload("a weight is above 1e100 or below 1e-100, where squares get lost; give 0 or one between")
     return array

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain, DomainLike
-from dpbench.errors import InvalidDomain, InvalidInput, InvalidWorkload, UnknownName
-from dpbench.given import afford, numbers, of_kind
+from dpbench.errors import InvalidDomain, InvalidInput, InvalidWorkload
+from dpbench.given import afford, known, numbers, of_kind
 from dpbench.workloads.summed_area import by_row, trial_blocks
 
 if TYPE_CHECKING:
@@ -102,9 +102,8 @@ class Workload(ABC):
         ``order`` is "L2" (root of the sum of squares), "L1" (sum) or "Linf" (largest absolute answer). One
         vector `(*domain)` gives one number.
         """
-        if not isinstance(order, str) or order not in ORDERS:
-            raise UnknownName.among("norm", order, ORDERS)
-        return self._by_trial(difference, lambda values: self._norm(values, order))
+        kind = known(order, "norm", ORDERS)
+        return self._by_trial(difference, lambda values: self._norm(values, kind))
 
     def mean_squared(self, difference: NDArray[Any]) -> NDArray[np.float64]:
         """Average the squared answer to W·difference over the queries, by trial: `(trials,)`."""
