@@ -109,7 +109,11 @@ class Domain:
             raise InvalidDomain(f"counts of shape {values.shape} are not on domain {self}; give shape {self.shape}")
         split = [part for pair in zip(target, groups, strict=True) for part in pair]
         inner = tuple(range(1, 2 * self.ndim, 2))
-        return np.asarray(values.reshape(split).sum(axis=inner))
+        with np.errstate(over="ignore"):
+            summed = np.asarray(values.reshape(split).sum(axis=inner))
+        if summed.dtype.kind == "f" and not np.isfinite(summed).all():
+            raise InvalidDomain("the sums of adjacent cells are too large for floats; give smaller counts")
+        return summed
 
 
 def _sides(given: object) -> tuple[int, ...]:

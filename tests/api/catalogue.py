@@ -16,6 +16,7 @@ from api.calls import (
     ERRORS,
     ESTIMATES,
     Call,
+    Fitting,
     among,
     answers_hold,
     budgets,
@@ -44,7 +45,8 @@ from dpbench.measuring import measure
 
 domains = among(*DOMAINS)
 counts = among(*COUNTS)
-estimates = among(*ESTIMATES)
+fitting = among(Fitting("counts"), Fitting("few"), Fitting("many"), Fitting("counts"), *COUNTS)
+estimates = among(*ESTIMATES, *(Fitting(kind) for kind in ("counts", "few", "estimates", "estimates") * 3))
 
 
 def _call(name, function, valid, holds=lambda result, given: None, always=()):
@@ -265,7 +267,7 @@ chosen = {
     "variant": among("private", "private", "private", "published"),
 }
 running = {
-    "x": counts,
+    "x": fitting,
     "workload": workloads,
     **budgets,
     "trials": among(1, 2, 3),
@@ -297,7 +299,7 @@ RUN = [
     _call(
         "Algorithm.explain",
         _run("explain"),
-        {**chosen, "domain": domains, "workload": workloads, **budgets},
+        {**chosen, "domain": among(*DOMAINS, *[Fitting("domain")] * 9), "workload": workloads, **budgets},
         ledger_holds,
         ["name", "domain", "workload", "epsilon"],
     ),
@@ -337,7 +339,7 @@ LOSS = [
         dpb.loss.scaled_error,
         {
             "workload": workloads,
-            "truth": counts,
+            "truth": fitting,
             "estimate": estimates,
             "loss": among("L2", "L1", "Linf", "relative", "relative:floor=0.5", {"name": "relative", "floor": 0.1}),
             "scale": among(None, 10, 1e6, 2**53),
@@ -350,7 +352,7 @@ LOSS = [
         dpb.loss.population_error,
         {
             "workload": workloads,
-            "shape": counts,
+            "shape": fitting,
             "scale": among(1, 100, 1e5),
             "estimate": estimates,
             "loss": among("L2", "L1"),
@@ -502,7 +504,7 @@ TASK = [
     ),
     _call(
         "Task.replace",
-        lambda **parts: dpb.RANGE_1D.replace(**parts),
+        dpb.RANGE_1D.replace,
         {key: value for key, value in PARTS.items() if key != "base"},
         task_holds,
     ),

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dpbench.datasets.frames import Cells, is_missing, read_batches
 from dpbench.domain import Domain
 from dpbench.errors import InvalidTable, shown
+from dpbench.given import of_kind
 
 MOST_CELLS = 10**8
 """Largest histogram that is built; beyond it the counts alone take a gigabyte."""
@@ -127,7 +128,7 @@ class Column:
 
     def _checked_categories(self, categories: Sequence[Any]) -> tuple[Any, ...]:
         given: object = categories
-        if isinstance(given, str) or not isinstance(given, list | tuple | np.ndarray):
+        if not isinstance(given, list | tuple | np.ndarray) or np.ndim(given) == 0:  # type: ignore[arg-type]
             raise self._wrong(f"has categories={shown(categories)}; give a list of them")
         listed = tuple(category.item() if isinstance(category, np.generic) else category for category in categories)
         try:
@@ -186,7 +187,7 @@ def from_table(
     """
     if not isinstance(outside, str) or outside not in ("refuse", "clamp"):
         raise InvalidTable(f"outside={shown(outside)} is unknown; choose 'refuse' or 'clamp'")
-    axes = _checked_columns(columns, public=public)
+    axes = _checked_columns(columns, public=of_kind(public, bool, "public", "True", InvalidTable))
     batches: Iterable[list[Cells]] = read_batches(table, [column.name for column in axes])
     if not all(column.is_explicit for column in axes):
         batches = list(batches)  # they are read twice
