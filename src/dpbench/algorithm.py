@@ -42,6 +42,8 @@ SideInformation = Literal["estimated", "public"]
 
 VARIANTS = ("private", "published")
 SIDE_INFORMATION = ("estimated", "public")
+LARGEST_PARAMETER = 1e100
+"""Parameters are at most that, and at least one over it or 0: their squares are numbers."""
 ADD_OR_REMOVE = "add or remove one record"
 
 
@@ -97,6 +99,8 @@ class Algorithm:
     """Share of the budget that is spent on the scale where it is not public (the paper's rho_total)."""
     free: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     """Free parameters, each with the values that training tries, the simplest first."""
+    bounds: ClassVar[Mapping[str, tuple[int, int]]] = {}
+    """Least and most of whole parameters that work or memory grows with."""
     monotone: ClassVar[bool] = False
     """Whether the one free parameter can only grow with the signal."""
     not_private: ClassVar[str] = ""
@@ -121,12 +125,15 @@ class Algorithm:
     def __post_init__(self) -> None:
         if not isinstance(self.variant, str) or self.variant not in VARIANTS:
             raise UnknownName.among("variant", self.variant, VARIANTS)
-        kinds = kinds_of(type(self))
+        kinds = kinds_of(type(self))  # type: ignore[arg-type]  # a class is hashable
         for parameter in fields(self):
             value = getattr(self, parameter.name)
             if value is None and self.variant in parameter.metadata:
                 value = parameter.metadata[self.variant]
-            object.__setattr__(self, parameter.name, read_parameter(parameter.name, value, kinds.get(parameter.name)))
+            value = read_parameter(parameter.name, value, kinds.get(parameter.name))
+            if parameter.name in self.bounds:
+                value = whole(value, parameter.name, *self.bounds[parameter.name])
+            object.__setattr__(self, parameter.name, value)
 
     # --- what an author writes --------------------------------------------------------------------
 
@@ -371,6 +378,8 @@ def read_parameter(name: str, value: object, kind: object) -> Any:
         return whole(value, name, least=-(2**53), advice="a whole number")
     if kind is float:
         number = real(value, name)
+        if number and not 1 / LARGEST_PARAMETER <= abs(number) <= LARGEST_PARAMETER:
+            raise InvalidInput(f"{name} is {shown(value)}; give 0 or a number from 1e-100 to 1e100 in size")
         return value if type(value) is int else number
     if kind is bool and not isinstance(value, bool | np.bool_):
         raise InvalidInput(f"{name} is {shown(value)}; give True or False")

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Sized
 from math import inf, isfinite
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,6 @@ LARGEST_WHOLE = 2**62
 """Whole numbers in arrays are below it, either way, so that the difference of two is exact in int64."""
 
 Refusal = Callable[[str], DPBenchError]
-Kind = TypeVar("Kind")
 
 
 def numbers(
@@ -104,7 +103,7 @@ def real(given: object, what: str, advice: str = "a finite number") -> float:
     raise InvalidInput(f"{what} is {shown(given)}; give {advice}")
 
 
-def of_kind(given: object, kind: type[Kind], what: str, example: str, refusal: Refusal = InvalidInput) -> Kind:
+def of_kind(given: Any, kind: type[Any], what: str, example: str, refusal: Refusal = InvalidInput) -> Any:
     """What was given, if it is of a kind."""
     if not isinstance(given, kind):
         raise refusal(f"{what} is {shown(given)}; give a {kind.__name__}, for example {example}")

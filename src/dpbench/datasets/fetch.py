@@ -137,7 +137,7 @@ def _copy(dataset: Dataset, mirror: Path, sink: _Sink) -> None:
     found = files.locate(dataset, mirror)
     if found is None:
         raise DatasetUnavailable(f"the mirror {mirror} has no {dataset.file}; {_ELSEWHERE}")
-    sink.write(files.content(found))
+    sink.write(files.content(found, dataset.bytes))
 
 
 def _download(dataset: Dataset, source: str, sink: _Sink) -> None:

@@ -121,7 +121,10 @@ class Results:
     @classmethod
     def insist(cls, given: object) -> Results:
         """What was given where results are wanted, if they are some."""
-        return of_kind(given, Results, "what holds the results", 'dpb.results.Results.open("dpbench-store/demo")')
+        found: Results = of_kind(
+            given, Results, "what holds the results", 'dpb.results.Results.open("dpbench-store/demo")'
+        )
+        return found
 
     def __repr__(self) -> str:
         from dpbench.results.display import facts

@@ -128,7 +128,8 @@ class Workload(ABC):
     @staticmethod
     def insist(given: object) -> Workload:
         """What was given where a workload is wanted, if it is one."""
-        return of_kind(given, Workload, "the workload", "dpb.workloads.Prefix(1024)", InvalidWorkload)
+        found: Workload = of_kind(given, Workload, "the workload", "dpb.workloads.Prefix(1024)", InvalidWorkload)
+        return found
 
     @classmethod
     def describe(cls) -> str:
