@@ -69,7 +69,7 @@ def _keep_nothing() -> None:
     """Let numba compile without a cache; it refuses to decorate a function that it cannot keep."""
     from numba.core.dispatcher import Dispatcher
 
-    Dispatcher.enable_caching = lambda _: None  # type: ignore[method-assign]
+    Dispatcher.enable_caching = lambda _: None  # type: ignore[method-assign, assignment]
 
 
 def _remove(folder: str, process: int) -> None:
