@@ -10,14 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from functools import lru_cache
+from types import UnionType
+from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbench.domain import Domain, DomainLike
-from dpbench.errors import AlgorithmFailed, InvalidDomain, InvalidInput, UnknownName, Unsupported
-from dpbench.mathematics.postprocess import apply_steps
+from dpbench.domain import NUMBERS_PER_CELL, Domain, DomainLike
+from dpbench.errors import AlgorithmFailed, InvalidDomain, InvalidInput, UnknownName, Unsupported, shown
+from dpbench.given import afford, real, whole
+from dpbench.mathematics.postprocess import apply_steps, read_steps
 from dpbench.privacy import (
     Ledger,
     NoiseSource,
@@ -29,7 +32,7 @@ from dpbench.privacy import (
     seed_sequence,
     split,
 )
-from dpbench.privacy.noise import Seed
+from dpbench.privacy.noise import NUMBERS_PER_TRIAL, Seed
 from dpbench.privacy.transcript import Channel
 from dpbench.workloads import Workload
 
@@ -39,6 +42,8 @@ SideInformation = Literal["estimated", "public"]
 
 VARIANTS = ("private", "published")
 SIDE_INFORMATION = ("estimated", "public")
+LARGEST_PARAMETER = 1e100
+"""Parameters are at most that, and at least one over it or 0: their squares are numbers."""
 ADD_OR_REMOVE = "add or remove one record"
 
 
@@ -94,6 +99,8 @@ class Algorithm:
     """Share of the budget that is spent on the scale where it is not public (the paper's rho_total)."""
     free: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     """Free parameters, each with the values that training tries, the simplest first."""
+    bounds: ClassVar[Mapping[str, tuple[int, int]]] = {}
+    """Least and most of whole parameters that work or memory grows with."""
     monotone: ClassVar[bool] = False
     """Whether the one free parameter can only grow with the signal."""
     not_private: ClassVar[str] = ""
@@ -116,11 +123,17 @@ class Algorithm:
                 )
 
     def __post_init__(self) -> None:
-        if self.variant not in VARIANTS:
+        if not isinstance(self.variant, str) or self.variant not in VARIANTS:
             raise UnknownName.among("variant", self.variant, VARIANTS)
+        kinds = kinds_of(type(self))  # type: ignore[arg-type]  # a class is hashable
         for parameter in fields(self):
-            if getattr(self, parameter.name) is None and self.variant in parameter.metadata:
-                object.__setattr__(self, parameter.name, parameter.metadata[self.variant])
+            value = getattr(self, parameter.name)
+            if value is None and self.variant in parameter.metadata:
+                value = parameter.metadata[self.variant]
+            value = read_parameter(parameter.name, value, kinds.get(parameter.name))
+            if parameter.name in self.bounds:
+                value = whole(value, parameter.name, *self.bounds[parameter.name])
+            object.__setattr__(self, parameter.name, value)
 
     # --- what an author writes --------------------------------------------------------------------
 
@@ -187,10 +200,11 @@ class Algorithm:
         (2, 4)
         """
         check_neighbours(neighbours)
+        steps = read_steps(postprocess)
         estimate = self.outcome(
             x, workload, epsilon, trials, seed, delta=delta, rho=rho, side_information=side_information
         ).estimate
-        return apply_steps(estimate, postprocess)
+        return apply_steps(estimate, steps)
 
     def outcome(
         self,
@@ -217,14 +231,18 @@ class Algorithm:
         >>> outcome.ledger.epsilon, outcome.ledger.spent
         (Fraction(1, 1), Fraction(1, 1))
         """
-        if isinstance(trials, bool) or not isinstance(trials, int | np.integer) or trials < 1:
-            raise InvalidInput(f"trials is {trials!r}; give a whole number of at least 1")
+        trials = whole(trials, "trials")
+        afford(
+            trials * (Workload.insist(workload).domain.size * NUMBERS_PER_CELL + NUMBERS_PER_TRIAL), "so many trials"
+        )
         notion = self.notion(epsilon, delta, rho)
-        if noise is None:
-            noise = RandomNoise.seeded(seed_sequence(seed), int(trials))
-        source = side_information or ("estimated" if self.variant == "private" else "public")
-        if source not in SIDE_INFORMATION:
+        source = (
+            ("estimated" if self.variant == "private" else "public") if side_information is None else side_information
+        )
+        if not isinstance(source, str) or source not in SIDE_INFORMATION:
             raise UnknownName.among("source of side information", source, SIDE_INFORMATION)
+        if noise is None:
+            noise = RandomNoise.seeded(seed_sequence(seed), trials)
         data = PrivateData.open(
             x,
             notion,
@@ -275,7 +293,8 @@ class Algorithm:
         """
         check_neighbours(neighbours)
         cells = Domain.of(domain)
-        empty = np.zeros(cells.shape, dtype=np.int64)
+        self.check_domain(cells, workload)
+        empty = np.zeros(cells.afford().shape, dtype=np.int64)
         return Explanation(self, cells, self.outcome(empty, workload, epsilon, seed=0, delta=delta, rho=rho).ledger)
 
     def expected_error(
@@ -288,6 +307,7 @@ class Algorithm:
         8.0
         """
         notion = self.notion(epsilon, delta, rho)
+        self.check_domain(Workload.insist(workload).domain.afford(), workload)
         strategy, unit_error = self.measurement(workload)
         return notion.noise_variance(strategy) * unit_error
 
@@ -296,7 +316,7 @@ class Algorithm:
         if not self.supports(domain):
             wanted = " or ".join(f"{axes}-D" for axes in self.dimensions or ())
             raise Unsupported(f"{self.name} runs on {wanted} domains; {domain} has {domain.ndim} axes")
-        if workload.domain != domain:
+        if Workload.insist(workload).domain != domain:
             raise InvalidDomain(
                 f"the counts have shape {domain} and the workload is over {workload.domain}; give both the same domain"
             )
@@ -314,7 +334,7 @@ class Algorithm:
         for parameter in parameters:
             if parameter not in cls.defaults():
                 wanted = ", ".join(cls.defaults()) or "none"
-                raise InvalidInput(f"{cls.name} has no parameter {parameter!r}; its parameters: {wanted}")
+                raise InvalidInput(f"{cls.name} has no parameter {shown(parameter)}; its parameters: {wanted}")
 
     @classmethod
     def defaults(cls, variant: str = "private") -> Mapping[str, Any]:
@@ -342,10 +362,42 @@ class Algorithm:
             raise AlgorithmFailed(f"{self.name} returned NaN or infinity; an estimate has to be finite")
 
 
+@lru_cache(maxsize=256)
+def kinds_of(kind: type[Algorithm]) -> Mapping[str, Any]:
+    """What the parameters of an algorithm are annotated as; nothing where annotations cannot be evaluated."""
+    try:
+        return get_type_hints(kind)
+    except Exception:  # names that a stranger's module imports for type checkers alone
+        return {}
+
+
+def read_parameter(name: str, value: object, kind: object) -> Any:
+    """A parameter as a plain value of the kind that it is annotated as; how large it may be the algorithm says."""
+    choices = get_args(kind)
+    if kind is int:
+        return whole(value, name, least=-(2**53), advice="a whole number")
+    if kind is float:
+        number = real(value, name)
+        if number and not 1 / LARGEST_PARAMETER <= abs(number) <= LARGEST_PARAMETER:
+            raise InvalidInput(f"{name} is {shown(value)}; give 0 or a number from 1e-100 to 1e100 in size")
+        return value if type(value) is int else number
+    if kind is bool and not isinstance(value, bool | np.bool_):
+        raise InvalidInput(f"{name} is {shown(value)}; give True or False")
+    if kind is bool:
+        return bool(value)
+    if kind is str and not isinstance(value, str):
+        raise InvalidInput(f"{name} is {shown(value)}; give a text")
+    if get_origin(kind) is Literal and not (isinstance(value, str) and value in choices):
+        raise UnknownName.among(name, value, choices)
+    if get_origin(kind) in (Union, UnionType) and value is not None and len(choices) == 2 and choices[1] is type(None):
+        return read_parameter(name, value, choices[0])
+    return value
+
+
 def check_neighbours(neighbours: str) -> None:
     """Refuse every notion of neighbours but adding or removing one record."""
-    if neighbours != ADD_OR_REMOVE:
+    if not isinstance(neighbours, str) or neighbours != ADD_OR_REMOVE:
         raise Unsupported(
-            f"neighbours={neighbours!r} is not supported, only {ADD_OR_REMOVE!r}; replacing a record is one removal "
-            f"and one addition, a factor 2: run with epsilon / 2 to be epsilon-private under replacement"
+            f"neighbours={shown(neighbours)} is not supported, only {ADD_OR_REMOVE!r}; replacing a record is one "
+            f"removal and one addition, a factor 2: run with epsilon / 2 to be epsilon-private under replacement"
         )

@@ -6,18 +6,26 @@ The only place that reasons about the number of dimensions. Everything else loop
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import islice
 from math import prod
 from typing import TypeVar, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.errors import InvalidDomain
+from dpbench.errors import InvalidDomain, shown
+from dpbench.given import afford, numbers
 
 DomainLike = Union["Domain", int, str, Sequence[int]]
 _Number = TypeVar("_Number", np.int64, np.float64)
+
+NUMBERS = (int, float, np.integer, np.floating)
+MOST_AXES = 12
+"""How many axes there can be; corners of a box are twice as many with every one."""
+NUMBERS_PER_CELL = 4
+"""What work on a domain takes: counts, noise, an estimate, and one array to work with."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +43,14 @@ class Domain:
     shape: tuple[int, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", _sides(self.shape))
         if not self.shape:
             raise InvalidDomain("a domain needs at least one axis; give for example 1024 or '128x128'")
+        if len(self.shape) > MOST_AXES:
+            raise InvalidDomain(f"a domain of {len(self.shape)} axes was given; give at most {MOST_AXES}")
         for side in self.shape:
-            if side < 1:
-                raise InvalidDomain(f"domain {self} has an axis of {side} cells; every axis needs at least 1")
+            if not 1 <= side <= 2**53:
+                raise InvalidDomain(f"a domain has an axis of {shown(side)} cells; every axis needs at least 1")
 
     @classmethod
     def of(cls, like: DomainLike) -> Domain:
@@ -48,17 +59,9 @@ class Domain:
             return like
         if isinstance(like, str):
             if not re.fullmatch(r"\s*\d{1,18}\s*(x\s*\d{1,18}\s*)*", like, re.ASCII):
-                raise InvalidDomain(f"cannot read the domain {_shown(like)}; write for example '1024' or '128x128'")
+                raise InvalidDomain(f"cannot read the domain {shown(like)}; write for example '1024' or '128x128'")
             return cls(tuple(int(side) for side in like.split("x")))
-        sides = (like,) if isinstance(like, int | np.integer | bytes) else like
-        try:
-            whole = tuple(int(side) for side in sides)
-            exact = whole == tuple(sides) and not any(isinstance(side, bool) for side in sides)
-        except (TypeError, ValueError, OverflowError):
-            exact = False
-        if not exact:
-            raise InvalidDomain(f"cannot read the domain {_shown(like)}; give whole numbers such as 1024 or (128, 128)")
-        return cls(whole)
+        return cls((like,) if isinstance(like, int | np.integer | bytes) else like)  # type: ignore[arg-type]
 
     @property
     def size(self) -> int:
@@ -75,6 +78,11 @@ class Domain:
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.shape)
+
+    def afford(self, numbers: int = 0) -> Domain:
+        """Itself, unless arrays over all of its cells, and so many numbers more, take too much memory."""
+        afford(NUMBERS_PER_CELL * self.size + numbers, f"work on the domain {self}")
+        return self
 
     def group_sizes(self, coarse: DomainLike) -> tuple[int, ...]:
         """How many adjacent cells along each axis become one cell of ``coarse``."""
@@ -96,14 +104,26 @@ class Domain:
         """Add up groups of adjacent cells: counts on this domain to counts on ``coarse``."""
         target = Domain.of(coarse)
         groups = self.group_sizes(target)
-        if counts.shape != self.shape:
-            raise InvalidDomain(f"counts of shape {counts.shape} are not on domain {self}; give shape {self.shape}")
+        values = numbers(counts, "array of counts")
+        if values.shape != self.shape:
+            raise InvalidDomain(f"counts of shape {values.shape} are not on domain {self}; give shape {self.shape}")
         split = [part for pair in zip(target, groups, strict=True) for part in pair]
         inner = tuple(range(1, 2 * self.ndim, 2))
-        return np.asarray(counts.reshape(split).sum(axis=inner))
+        with np.errstate(over="ignore"):
+            summed = np.asarray(values.reshape(split).sum(axis=inner))
+        if summed.dtype.kind == "f" and not np.isfinite(summed).all():
+            raise InvalidDomain("the sums of adjacent cells are too large for floats; give smaller counts")
+        return summed
 
 
-def _shown(given: object) -> str:
-    """Quote what was given, short and on one line."""
-    text = " ".join(repr(given).split())
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _sides(given: object) -> tuple[int, ...]:
+    """Whole numbers as they are, and floats that are whole numbers."""
+    try:
+        sides = tuple(islice(given, MOST_AXES + 1))  # type: ignore[call-overload]
+        whole = tuple(int(side) for side in sides if isinstance(side, NUMBERS) and not isinstance(side, bool))
+        exact = not isinstance(given, str | bytes | Mapping | Set) and whole == sides
+    except Exception:  # no sequence, NaN, or whatever a stranger's iterator raises
+        exact = False
+    if not exact:
+        raise InvalidDomain(f"cannot read the domain {shown(given)}; give whole numbers such as 1024 or (128, 128)")
+    return whole

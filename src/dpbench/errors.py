@@ -6,16 +6,38 @@ contains a private count.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+LONGEST = 60
+"""How many characters of a value a message repeats."""
+_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+\s*")
+
+
+def shown(given: object) -> str:
+    """Quote what was given, short and on one line, whatever its repr does."""
+    try:
+        text = _BREAKS.sub(" ", repr(given)) if not isinstance(given, int) or abs(given) < 10**60 else "a huge number"
+    except Exception:  # the repr of a stranger's class
+        text = f"a {type(given).__name__}"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 class DPBenchError(Exception):
     """The root of all exceptions raised on purpose by this package."""
 
+    def __str__(self) -> str:
+        """The message, on one line: what it quotes may have several, or control characters."""
+        return _BREAKS.sub(" ", super().__str__())
+
 
 class InvalidInput(DPBenchError, ValueError):
     """A value that no computation can be made from: a bad epsilon, counts, domain, parameter."""
+
+
+class NotEnoughMemory(InvalidInput):
+    """Something that would take more memory than one call may; the limit can be raised."""
 
 
 class InvalidEpsilon(InvalidInput):
@@ -54,11 +76,12 @@ class UnknownName(InvalidInput):
         """Say which names exist, the nearest ones first."""
         names = list(known)
         folded = {candidate.casefold(): candidate for candidate in names}
-        close = get_close_matches(str(name).casefold(), folded, n=3, cutoff=0.5)
+        text = name[:LONGEST] if isinstance(name, str) else ""
+        close = get_close_matches(text.casefold(), folded, n=3, cutoff=0.5)
         hint = ", ".join(folded[match] for match in close)
         known_names = f"known: {', '.join(names)}" if names else "there are none"
         advice = f"did you mean {hint}?" if hint else known_names
-        return cls(f"there is no {kind} named {str(name)!r}; {advice}")
+        return cls(f"there is no {kind} named {shown(name)}; {advice}")
 
 
 class Unsupported(DPBenchError):

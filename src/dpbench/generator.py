@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpbench.domain import Domain, DomainLike
-from dpbench.errors import InvalidDomain, InvalidInput
+from dpbench.errors import InvalidDomain, InvalidInput, shown
+from dpbench.given import LARGEST_SEED, numbers, real, whole
 
 LARGEST_SCALE = 2**53
 """Up to here float64 holds every whole number, so that estimates of counts can be exact."""
@@ -50,20 +51,16 @@ def generate(
 
 def _histogram(shape: ArrayLike) -> NDArray[np.float64]:
     """Read a shape as finite non-negative float64, its largest cell 1."""
-    try:
-        values = np.asarray(shape)
-    except ValueError:
-        values = np.empty(0, dtype=object)
-    if values.dtype.kind not in "biuf" or values.ndim == 0 or values.size == 0:
+    values = numbers(shape, "shape", advice="a histogram, an array of non-negative numbers")
+    if values.ndim == 0 or values.size == 0:
         raise InvalidInput(
-            f"nothing can be drawn from a {values.dtype} array of shape {values.shape}; "
+            f"nothing can be drawn from an array of shape {values.shape}; "
             f"give a histogram, an array of non-negative numbers"
         )
     real = values.astype(np.float64)
-    for fault, bad in (("not finite", ~np.isfinite(real)), ("negative", real < 0)):
-        if bad.any():
-            cell = tuple(int(index) for index in np.argwhere(bad)[0])
-            raise InvalidInput(f"the shape is {fault} at cell {cell}; give a histogram of non-negative finite numbers")
+    if (real < 0).any():
+        cell = tuple(int(index) for index in np.argwhere(real < 0)[0])
+        raise InvalidInput(f"the shape is negative at cell {cell}; give a histogram of non-negative numbers")
     if not real.any():
         raise InvalidInput("every cell of the shape is 0; at least one cell needs a positive number")
     return np.asarray(real / real.max())
@@ -87,14 +84,13 @@ def _merged(
 def _axes(axes: int | Sequence[int], ndim: int) -> tuple[int, ...]:
     """Read a choice of attributes."""
     chosen: tuple[Any, ...]
-    try:
-        chosen = (axes,) if isinstance(axes, int | np.integer) else tuple(axes)
-    except TypeError:
-        chosen = ()
+    chosen = (axes,) if isinstance(axes, int | np.integer) else ()
+    if isinstance(axes, list | tuple | np.ndarray):
+        chosen = tuple(axes)
     whole = all(isinstance(axis, int | np.integer) and not isinstance(axis, bool) for axis in chosen)
     if not chosen or not whole or len(set(chosen)) < len(chosen) or min(chosen) < 0 or max(chosen) >= ndim:
         raise InvalidDomain(
-            f"axes={axes!r} does not choose attributes of a shape with {ndim}; "
+            f"axes={shown(axes)} does not choose attributes of a shape with {ndim}; "
             f"give different numbers from 0 to {ndim - 1}"
         )
     return tuple(int(axis) for axis in chosen)
@@ -102,11 +98,11 @@ def _axes(axes: int | Sequence[int], ndim: int) -> tuple[int, ...]:
 
 def _scale(scale: object) -> int:
     """Read a number of records."""
-    number = isinstance(scale, int | float | np.integer | np.floating) and not isinstance(scale, bool)
-    if not number or not 0 <= scale <= LARGEST_SCALE or scale != int(scale):  # type: ignore[operator, call-overload]
-        given = " ".join(repr(scale).split())[:40]
-        raise InvalidInput(f"the scale is {given}; give a whole number of records from 0 to 2**53")
-    return int(scale)  # type: ignore[call-overload, no-any-return]
+    advice = "a whole number of records from 0 to 2**53"
+    number = real(scale, "the scale", advice)
+    if not 0 <= number <= LARGEST_SCALE or number != int(number) or int(number) != scale:
+        raise InvalidInput(f"the scale is {shown(scale)}; give {advice}")
+    return int(number)
 
 
 def _random(seed: Seed) -> np.random.Generator:
@@ -118,6 +114,6 @@ def _random(seed: Seed) -> np.random.Generator:
         return seed
     if isinstance(seed, np.random.SeedSequence):
         return np.random.default_rng(seed)
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
-        raise InvalidInput(f"the seed is {seed!r}; give a whole number >= 0, a SeedSequence or a Generator")
-    return np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(crc32(b"generator"),)))
+    wanted = "a whole number >= 0, a SeedSequence or a Generator"
+    number = whole(seed, "the seed", 0, LARGEST_SEED, advice=wanted)
+    return np.random.default_rng(np.random.SeedSequence(number, spawn_key=(crc32(b"generator"),)))

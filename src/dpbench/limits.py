@@ -6,11 +6,13 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache, total_ordering
 
-from dpbench.errors import InvalidInput, UnknownName, Unsupported
+from dpbench.errors import InvalidInput, UnknownName, Unsupported, shown
+from dpbench.given import real
 from dpbench.mathematics.least_error import dual_bound, singular_bound
 from dpbench.privacy import ZCDP, Notion, PureDP, read_budget
 from dpbench.workloads import Workload
 
+DELTAS = "0, or a number below 1 such as 1e-9"
 METHODS = {"svd": singular_bound, "dual": dual_bound}
 
 
@@ -43,11 +45,13 @@ class Limit:
         minimum.
         """
         if isinstance(self.budget, PureDP):
-            return self.unit / (2 * math.sinh(float(self.budget.epsilon) / 2)) ** 2
+            epsilon = float(self.budget.epsilon)
+            return self.unit * math.exp(-epsilon) / math.expm1(-epsilon) ** 2
         if self.budget.stated:
             delta = float(self.budget.stated[1])
             raise Unsupported(f"the bound for noise of any kind holds for delta 0, and delta is {delta:g}; give rho")
-        return self.unit / math.expm1(2 * float(self.budget.rho))
+        rho = float(self.budget.rho)
+        return self.unit * math.exp(-2 * rho) / -math.expm1(-2 * rho)
 
     def __float__(self) -> float:
         return self.value
@@ -96,11 +100,12 @@ def limit(
     bounds P2 by singular values in seconds, within a few per cent; "dual" iterates until it is known to a millionth, on
     axes of up to 2,048 cells.
     """
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise UnknownName.among("method", method, METHODS)
-    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 <= delta < 1:
-        raise InvalidInput(f"delta is {delta!r}; give 0, or a number below 1 such as 1e-9")
+    if not 0 <= real(delta, "delta", DELTAS) < 1:
+        raise InvalidInput(f"delta is {shown(delta)}; give {DELTAS}")
     budget = read_budget(epsilon, delta or None, rho, one_measurement=True)
+    Workload.insist(workload).domain.afford()
     unit, attained = _bounds(workload, method)
     return Limit(unit_variance(budget) * unit, budget, unit, attained, method)
 

@@ -18,7 +18,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbench.errors import InvalidDomain, InvalidInput, UnknownName
+from dpbench.errors import InvalidDomain, InvalidInput, UnknownName, shown
+from dpbench.given import numbers, real
 from dpbench.workloads import AllRange, Workload
 from dpbench.workloads.summed_area import trial_blocks
 
@@ -83,7 +84,7 @@ class Loss(ABC):
             return
         known = LOSSES.get(name)
         if not name or any(mark in name for mark in ":,=") or not name.isprintable():
-            raise InvalidInput(f"a loss is named {name!r}; give a name without ':', ',' and '='")
+            raise InvalidInput(f"a loss is named {shown(name)}; give a name without ':', ',' and '='")
         if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
             raise InvalidInput(f"{cls.__qualname__} is named {name}, as {known.__qualname__} is; rename one")
         LOSSES[name] = cls
@@ -181,11 +182,11 @@ class Relative(Loss):
     """Share of the records below which a true answer counts as that share."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.floor, bool) or not isinstance(self.floor, int | float) or not 0 < self.floor <= 1:
-            raise InvalidInput(
-                f"the floor of the relative loss is {self.floor!r}; give a share of the records, above 0 and at most 1"
-            )
-        object.__setattr__(self, "floor", float(self.floor))
+        floor, advice = "the floor of the relative loss", "a share of the records, above 0 and at most 1"
+        share = real(self.floor, floor, advice)
+        if not 0 < share <= 1:
+            raise InvalidInput(f"{floor} is {shown(self.floor)}; give {advice}")
+        object.__setattr__(self, "floor", share)
 
     def errors(self, answers: Answers) -> Floats:
         """Relative errors, averaged over queries."""
@@ -217,7 +218,7 @@ def get(given: LossLike) -> Loss:
         if key not in known:
             raise UnknownName.among(f"parameter of the loss {name}", key, known)
         if not isinstance(value, int | float | str) or (isinstance(value, str) and any(mark in value for mark in ",=")):
-            raise InvalidInput(f"the parameter {key} of the loss {name} is {value!r}; give a number or a word")
+            raise InvalidInput(f"the parameter {key} of the loss {name} is {shown(value)}; give a number or a word")
     return LOSSES[name](**parameters)
 
 
@@ -228,7 +229,7 @@ def _read(text: str) -> dict[str, Any]:
     for word in rest.split(",") if colon else ():
         key, equals, value = word.partition("=")
         if not (key and equals and value) or key in parts:
-            raise InvalidInput(f"cannot read the loss {text!r}; write for example relative:floor=0.01")
+            raise InvalidInput(f"cannot read the loss {shown(text)}; write for example relative:floor=0.01")
         try:
             parts[key] = json.loads(value)
         except ValueError:
@@ -271,20 +272,22 @@ def scaled_error(
     """
     chosen = get(loss)
     counts = _histogram("truth", truth, workload)
-    total = float(counts.sum()) if scale is None else _number("scale", scale)
+    with np.errstate(over="ignore"):
+        total = float(counts.sum(dtype=np.float64)) if scale is None else real(scale, "the scale", "a positive number")
     if not (isfinite(total) and total > 0):
         raise InvalidInput(f"the scale is {total:g} and the error is divided by it; give a positive scale")
-    answered = np.asarray(estimate)
-    if answered.dtype.kind not in "biuf":
-        raise InvalidInput(f"an estimate of type {answered.dtype} was given; give an array of real numbers")
+    answered = numbers(estimate, "estimate")
     if answered.shape[-counts.ndim :] != counts.shape or answered.ndim > counts.ndim + 1:
         raise InvalidDomain(
             f"an estimate of shape {answered.shape} does not fit counts of shape {counts.shape}; "
             f"give one estimate, or one per trial along a first axis"
         )
-    difference = _signed(answered) - _signed(counts)
-    single = difference.ndim == counts.ndim
-    errors = chosen.of(workload, counts, difference[np.newaxis] if single else difference, total)
+    with np.errstate(over="ignore", invalid="ignore"):
+        difference = answered - counts
+        single = difference.ndim == counts.ndim
+        errors = chosen.of(workload, counts, difference[np.newaxis] if single else difference, total)
+    if not np.isfinite(errors).all():
+        raise InvalidInput(f"the loss {chosen.label} of these estimates is no finite number; give smaller numbers")
     # a numpy scalar for a single estimate: it has the methods of an array and prints as a number
     return errors[0] if single else errors
 
@@ -302,35 +305,20 @@ def population_error(
     0.05
     """
     histogram = _histogram("shape", shape, workload).astype(np.float64)
-    total = float(histogram.sum())
+    with np.errstate(over="ignore"):
+        total = float(histogram.sum())
     if not (isfinite(total) and total > 0 and (histogram >= 0).all()):
         raise InvalidInput(f"a shape with sum {total:g} is not a distribution; give non-negative numbers, not all 0")
-    size = _number("scale", scale)
+    size = real(scale, "the scale", "a positive number")
     return scaled_error(workload, size * (histogram / total), estimate, loss, scale=size)
 
 
 def _histogram(what: str, given: ArrayLike, workload: Workload) -> NDArray[Any]:
     """Check that an array is one real number per cell of the workload's domain."""
-    values = np.asarray(given)
-    if values.dtype.kind not in "biuf":
-        raise InvalidInput(f"the {what} is of type {values.dtype}; give an array of real numbers")
-    if values.shape != workload.domain.shape:
+    values = numbers(given, what)
+    domain = Workload.insist(workload).domain
+    if values.shape != domain.shape:
         raise InvalidDomain(
-            f"a {what} of shape {values.shape} does not fit a workload on domain {workload.domain}; "
-            f"give shape {workload.domain.shape}"
+            f"a {what} of shape {values.shape} does not fit a workload on domain {domain}; give shape {domain.shape}"
         )
-    if not np.isfinite(values).all():
-        raise InvalidInput(f"the {what} has cells that are not finite numbers; give real numbers")
     return values
-
-
-def _signed(values: NDArray[Any]) -> NDArray[Any]:
-    """Make differences safe: whole numbers as int64, which may be negative, all else as float64."""
-    return values.astype(np.float64 if values.dtype.kind == "f" else np.int64, copy=False)
-
-
-def _number(what: str, given: object) -> float:
-    """Read one real number."""
-    if isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool):
-        return float(given)
-    raise InvalidInput(f"the {what} is {given!r}; give a positive number")

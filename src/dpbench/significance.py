@@ -34,8 +34,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbench.errors import InvalidInput, UnknownName
+from dpbench.errors import InvalidInput
+from dpbench.given import known, of_kind
 from dpbench.measuring import Measurement, harrell_davis
+from dpbench.measuring.measurements import read_errors, read_percentile
 
 if TYPE_CHECKING:
     from dpbench.results import Results
@@ -152,11 +154,7 @@ TESTS = {test.name: test for test in (Unpaired(), Paired(), Blocked(), Percentil
 
 def find_test(test: str | SignificanceTest) -> SignificanceTest:
     """A test by its name; a test stays what it is."""
-    if isinstance(test, SignificanceTest):
-        return test
-    if test not in TESTS:
-        raise UnknownName.among("test", test, TESTS)
-    return TESTS[test]
+    return test if isinstance(test, SignificanceTest) else TESTS[known(test, "test", TESTS)]
 
 
 def _welch(score: Floats, variance: Floats, freedom: Floats, one: Numbers, other: Numbers) -> Floats:
@@ -190,6 +188,8 @@ def unpaired_p_value(one: Measurement, other: Measurement) -> float:
     >>> round(unpaired_p_value(measure([[1.0, 1.1, 0.9]]), measure([[1.2, 1.3, 1.1]])), 3)
     0.07
     """
+    for each in (one, other):
+        of_kind(each, Measurement, "a measurement", "dpbench.measuring.measure([[1.0, 1.2]])")
     variances = [each.deviation**2 / each.trials for each in (one, other)]
     freedoms = [each.trials - 1 for each in (one, other)]
     return float(t_p_values(one.mean - other.mean, variances, freedoms))
@@ -208,7 +208,10 @@ def blocked_p_value(one: ArrayLike, other: ArrayLike) -> float:
 
 def percentile_p_value(one: ArrayLike, other: ArrayLike, percentile: float = 95) -> float:
     """The test for equal percentiles, of errors of any shape."""
-    parts = [tail_moments(np.asarray(each, dtype=np.float64).reshape(1, -1), percentile) for each in (one, other)]
+    measured = [read_errors(each).reshape(1, -1) for each in (one, other)]
+    if not all(each.size for each in measured):
+        raise InvalidInput("there are no errors to compare; give those of at least one trial")
+    parts = [tail_moments(each, read_percentile(percentile)) for each in measured]
     (first, first_variance, first_freedom), (second, second_variance, second_freedom) = parts
     return float(t_p_values(first - second, [first_variance, second_variance], [first_freedom, second_freedom])[0])
 
@@ -262,7 +265,7 @@ def vector_moments(errors: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _means_and_variances(one: ArrayLike, other: ArrayLike) -> tuple[list[Floats], list[Floats], list[Floats]]:
-    arrays = [np.asarray(each, dtype=np.float64) for each in (one, other)]
+    arrays = [read_errors(each) for each in (one, other)]
     if any(each.ndim != 2 for each in arrays) or len(arrays[0]) != len(arrays[1]):
         shapes = " and ".join(str(each.shape) for each in arrays)
         raise InvalidInput(

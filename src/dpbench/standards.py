@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 
-from dpbench.errors import InvalidInput
+from dpbench.errors import InvalidInput, shown
+from dpbench.given import real
 
 FORMER_TESTS = {"unpaired t, Bonferroni": "unpaired"}
 """What plans and records of earlier versions call a test."""
@@ -35,12 +35,12 @@ class Standards:
     """E_I: name of the test that decides which algorithms are competitive."""
 
     def __post_init__(self) -> None:
-        _check_share("percentile", self.percentile, 100)
-        _check_share("alpha", self.alpha, 1)
+        check_share("percentile", self.percentile, 100)
+        check_share("alpha", self.alpha, 1)
         given: object = self.baselines
         named = given if isinstance(given, list | tuple) else (given,)
         if not all(isinstance(name, str) and name for name in named):
-            raise InvalidInput(f"baselines is {given!r}; give names of algorithms")
+            raise InvalidInput(f"baselines is {shown(given)}; give names of algorithms")
         object.__setattr__(self, "baselines", tuple(named))
 
     @property
@@ -71,7 +71,15 @@ def ordinal(number: float) -> str:
     return f"{number:g}" + ("th" if regular else endings[int(number % 10)])
 
 
-def _check_share(name: str, given: object, whole: float) -> None:
-    number = given if isinstance(given, int | float) and not isinstance(given, bool) else float("nan")
-    if not (isfinite(number) and 0 < number < whole):
-        raise InvalidInput(f"{name} is {given!r}; give a number between 0 and {whole}")
+def read_alpha(given: object) -> float:
+    """A level of a test."""
+    return check_share("alpha", given, 1)
+
+
+def check_share(name: str, given: object, whole: float) -> float:
+    """A number between 0 and a whole."""
+    advice = f"a number between 0 and {whole}"
+    share = real(given, name, advice)
+    if not 0 < share < whole:
+        raise InvalidInput(f"{name} is {shown(given)}; give {advice}")
+    return share

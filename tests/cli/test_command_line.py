@@ -52,6 +52,8 @@ strategies | required: --domain
 strategies --domain x | write for example
 strategies --domain 16 --workload Prefixes | did you mean Prefix
 strategies --domain 16 --workload nosuch.csv | check the path
+strategies --domain 16 --workload RandomRange(queries=100000000000000) | set DPBENCH_MEMORY
+strategies --domain 1000000000000 | set DPBENCH_MEMORY
 strategies --domain 16 --rho 1 --delta 0.1 | give rho alone
 paper --store nosuch | make one with
 paper --finding 11 | choose from
@@ -286,3 +288,12 @@ def test_every_shell_gets_every_name_and_option(shell, tmp_path, capsys):
     assert ("'AHP*'" if shell != "bash" else " AHP* ") in text
     values = [line for line in text.splitlines() if shell == "zsh" and line.startswith('  "') and "]:" in line]
     assert [line for line in values if re.search(r"\]:\w+:[^:]*\"$", line) is None] == []
+
+
+@pytest.mark.parametrize("redirected", ["| head -0", ">&-", "2>&-", ">&- 2>&-"])
+def test_nobody_has_to_listen(redirected):
+    """A pipe that is closed, or no stdout at all, is no reason for a traceback."""
+    command = f"{shlex.quote(sys.executable)} -m dpbench list algorithms {redirected}"
+    shell = [shutil.which("bash") or "/bin/bash", "-c", f"set -o pipefail; {command}"]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -239,6 +239,18 @@ def test_mirror_folder_is_not_trusted(tmp_path, first):
     assert leftovers(tmp_path / "room") == []
 
 
+def test_a_huge_file_is_read_up_to_the_published_length(tmp_path, first):
+    """40 GB without content in a mirror, or in the place of a histogram, take no memory and no time."""
+    for folder in ("stick", "room"):
+        file = first.put(tmp_path / folder, b"")
+        os.truncate(file, 40 * 10**9)
+    assert [status for _, status in datasets.verify([first.dataset], tmp_path / "room")] == ["corrupt"]
+    with pytest.raises(CorruptData, match="longer than the histogram"):
+        datasets.pull([first.dataset], tmp_path / "stick", tmp_path / "room", progress=False)
+    with pytest.raises(CorruptData, match="checksum differs"):
+        datasets.load(first.dataset, tmp_path / "room")
+
+
 def test_mirror_that_lacks_the_file_is_said(tmp_path, first):
     """A mirror's folder without the file is told."""
     (tmp_path / "stick").mkdir()

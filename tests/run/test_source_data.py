@@ -82,3 +82,12 @@ def test_a_file_that_changes_under_a_run_is_noticed(tmp_path):
     np.save(path, np.arange(8) + 1)
     with pytest.raises(CorruptData, match="has changed since the run began"):
         data.histogram(Domain((8,)))
+
+
+def test_a_header_without_its_brace_is_refused_in_one_line(tmp_path):
+    """Numpy's reader of old headers ends in an exception of the tokenizer."""
+    header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (4,), ".ljust(117) + b"\n"
+    (tmp_path / "own.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(32))
+    with pytest.raises(CorruptData) as refusal:
+        find(str(tmp_path / "own.npy"))
+    assert "\n" not in str(refusal.value)

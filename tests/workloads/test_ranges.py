@@ -25,7 +25,7 @@ from dpbench.workloads import Ranges
         ([[0], [0, 1]], [[1], [1]], None, "whole numbers"),
         (0, 1, None, "whole numbers"),
         ([0], [1], [1, 2], "one real number per range"),
-        ([0, 0], [1, 2], [1, np.nan], "range 1 has weight nan"),
+        ([0, 0], [1, 2], [1, np.nan], "weights holds NaN"),
         ([0], [1], [np.inf], "finite"),
         ([0], [1], ["heavy"], "one real number"),
     ],

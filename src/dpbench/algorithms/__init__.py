@@ -14,6 +14,7 @@ from typing import Any
 
 from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput, UnknownName
+from dpbench.given import known
 
 PAPER_ORDER = [
     "Identity",
@@ -46,7 +47,8 @@ def catalogue(notion: str = "pure") -> Mapping[str, type[Algorithm]]:
     >>> dpb.algorithms.catalogue()["DAWA"].dimensions
     (1, 2)
     """
-    return {name: kind for name, kind in everything().items() if notion in kind.notions}
+    chosen = known(notion, "notion of privacy", ("pure", "zCDP"))
+    return {name: kind for name, kind in everything().items() if chosen in kind.notions}
 
 
 @lru_cache(maxsize=1)
@@ -89,7 +91,7 @@ def get(name: str, *, variant: str = "private", **parameters: Any) -> Algorithm:
     5
     """
     folded = {known.casefold(): kind for known, kind in everything().items()}
-    kind = folded.get(str(name).casefold())
+    kind = folded.get(name.casefold()) if isinstance(name, str) else None
     if kind is None:
         raise UnknownName.among("algorithm", name, everything())
     kind.refuse_unknown(parameters)

@@ -7,9 +7,11 @@ McSherry. NIPS, 2010).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +73,7 @@ class Cascade(Algorithm):
     hierarchical = True
     consistent = True
     exchangeable = False  # binomial noise knows the unit of a record
+    bounds: ClassVar[Mapping[str, tuple[int, int]]] = {"points": (1, 1000), "rounds": (0, 100)}
 
     points: int = 17
     """Points of the grid that a likelihood is kept on, at most."""

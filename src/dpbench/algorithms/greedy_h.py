@@ -5,8 +5,10 @@ Li, Hay, Miklau. A data- and workload-aware algorithm for range queries under di
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +56,7 @@ class GreedyH(Algorithm):
     notions = ("pure", "zCDP")
     one_measurement = True
     hierarchical = True
+    bounds: ClassVar[Mapping[str, tuple[int, int]]] = {"steps": (2, 10_000)}
 
     branching: int = 2
     """Children of a node."""
@@ -68,8 +71,6 @@ class GreedyH(Algorithm):
         super().__post_init__()
         if self.branching < 2:
             raise InvalidInput(f"branching is {self.branching}; give a whole number of at least 2")
-        if self.steps < 2:
-            raise InvalidInput(f"steps is {self.steps}; give a whole number of at least 2")
         if self.objective not in ("gram", "workload"):
             raise UnknownName.among("objective", self.objective, ("gram", "workload"))
 

@@ -6,19 +6,20 @@ privacy. PVLDB 11(10), 2018.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbench import fitted
 from dpbench.algorithm import Algorithm
-from dpbench.errors import InvalidInput, Unsupported
+from dpbench.errors import Unsupported
 from dpbench.mathematics.moments import Moment, counted, grouped_axes, listed_axis, typical
 from dpbench.mathematics.p_identity import AxisStrategy, PIdentity
 from dpbench.mathematics.p_identity_fit import LONGEST_SEARCH, fit_axis
@@ -70,18 +71,12 @@ class HDMM(Algorithm):
     data_dependent = False
     notions = ("pure", "zCDP")
     one_measurement = True
+    bounds: ClassVar[Mapping[str, tuple[int, int]]] = {"starts": (1, 1000), "iterations": (0, 10**6)}
 
     starts: int = STARTS
     """Ladders of tents that the search of an axis of 1,024 cells begins with; shorter axes get more."""
     iterations: int = ITERATIONS
     """Steps of the search; 0: tents alone."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.starts < 1:
-            raise InvalidInput(f"starts is {self.starts}; give a whole number of at least 1")
-        if self.iterations < 0:
-            raise InvalidInput(f"iterations is {self.iterations}; give a whole number of at least 0")
 
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Noisy weighted cells and rows, then least squares along each axis."""

@@ -76,6 +76,7 @@ class MWEM(Algorithm):
     monotone = True
     not_private = "the true scale is used without charge, so adding or removing a record shows in the total"
     consistent = False
+    bounds: ClassVar[Mapping[str, tuple[int, int]]] = {"rounds": (1, 10**5), "replays": (1, 10**5)}
 
     rounds: int = 10
     """Queries to measure (the paper's T); at most all of the workload."""
@@ -88,10 +89,6 @@ class MWEM(Algorithm):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("rounds", "replays"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-                raise InvalidInput(f"{name} is {value!r}; give a whole number of at least 1")
         if not 0 < self.share < 1:
             raise InvalidInput(f"share is {self.share}; give a share of a round between 0 and 1, both excluded")
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
-from dpbench.errors import InvalidInput, Unsupported
+from dpbench.errors import Unsupported
 from dpbench.mathematics.box_tree import BoxTree
 from dpbench.mathematics.nonnegative_boxes import BoxFit
 from dpbench.mathematics.worst_answered import Queries, WorstAnswered, queries_of
@@ -103,14 +103,10 @@ class MWEMD(Algorithm):
     free: ClassVar[Mapping[str, tuple[int, ...]]] = {"rounds": (1, 2, 3, 4, 6, 8, 10, 12, 16, 20, 30, 40)}
     monotone = True
     consistent = False
+    bounds: ClassVar[Mapping[str, tuple[int, int]]] = {"rounds": (1, 10**5)}
 
     rounds: int = 10
     """Queries to select; at most all of the workload."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if isinstance(self.rounds, bool) or not isinstance(self.rounds, int | np.integer) or self.rounds < 1:
-            raise InvalidInput(f"rounds is {self.rounds!r}; give a whole number of at least 1")
 
     def estimate(self, data: PrivateData, workload: Workload) -> Floats:
         """All trials at once, or one by one where the scores would fill the memory."""

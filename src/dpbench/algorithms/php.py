@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
-from dpbench.errors import InvalidInput
+from dpbench.errors import InvalidInput, shown
 from dpbench.mathematics.deviation import Bisections, BisectionTrace, SortedLine
 from dpbench.mathematics.groups import GroupTotals
 from dpbench.privacy import PrivateData, evenly, split
@@ -91,9 +91,9 @@ class PHP(Algorithm):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.share < 1:
-            raise InvalidInput(f"share is {self.share!r}; give a number between 0 and 1")
+            raise InvalidInput(f"share is {shown(self.share)}; give a number between 0 and 1")
         if self.largest < 1:
-            raise InvalidInput(f"largest is {self.largest!r}; give a whole number of at least 1")
+            raise InvalidInput(f"largest is {shown(self.largest)}; give a whole number of at least 1")
 
     def estimate_once(self, data: PrivateData, workload: Workload) -> Floats:
         """Search, select a clustering on the way, measure its clusters."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import PurePosixPath
@@ -15,7 +16,8 @@ from types import MappingProxyType
 from typing import Any
 
 from dpbench.domain import Domain
-from dpbench.errors import UnknownName
+from dpbench.errors import InvalidInput, UnknownName, shown
+from dpbench.given import of_kind, whole
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,17 @@ def get(name: str | Dataset) -> Dataset:
     raise UnknownName.among("dataset", name, DATASETS)
 
 
+def several(given: Iterable[str | Dataset] | None) -> list[Dataset]:
+    """Histograms by name; all of them where none is named."""
+    if given is None:
+        return list(DATASETS.values())
+    if isinstance(given, str | Dataset):
+        return [get(given)]
+    if not isinstance(given, list | tuple | set | frozenset | Iterator):
+        raise InvalidInput(f"the datasets are {shown(given)}; give a list of names")
+    return [get(each) for each in given]
+
+
 def names(ndim: int | None = None, *, in_paper: bool = False) -> list[str]:
     """Name the histograms, of one number of axes if given, only those of the paper's table if asked.
 
@@ -118,6 +131,8 @@ def names(ndim: int | None = None, *, in_paper: bool = False) -> list[str]:
     >>> dpb.datasets.names()[:3]
     ['ADULT', 'HEPPH', 'INCOME']
     """
+    axes = ndim if ndim is None else whole(ndim, "the number of axes")
+    of_kind(in_paper, bool, "in_paper", "True")
     return [
-        entry.name for entry in DATASETS.values() if ndim in (None, entry.ndim) and (entry.in_paper or not in_paper)
+        entry.name for entry in DATASETS.values() if axes in (None, entry.ndim) and (entry.in_paper or not in_paper)
     ]

@@ -23,7 +23,8 @@ from urllib.parse import unquote, urlsplit
 
 from dpbench.datasets import catalogue, files
 from dpbench.datasets.catalogue import Dataset
-from dpbench.errors import CorruptData, DatasetUnavailable, InvalidInput
+from dpbench.errors import CorruptData, DatasetUnavailable, InvalidInput, shown
+from dpbench.given import as_path
 from dpbench.progress import FetchProgress
 
 if TYPE_CHECKING:
@@ -49,9 +50,9 @@ def pull(
     otherwise :func:`dpbench.datasets.path`. With ``progress`` a terminal sees a bar on stderr, anything
     else one line per file.
     """
-    wanted = list(catalogue.DATASETS.values() if names is None else map(catalogue.get, names))
+    wanted = catalogue.several(names)
     source = _source(mirror)
-    target = files.path() if folder is None else Path(folder).expanduser()
+    target = files.path() if folder is None else as_path(folder, "the folder")
     places: dict[str, Path] = {}
     for dataset in wanted:
         found = files.locate(dataset, folder)
@@ -68,15 +69,15 @@ def _source(mirror: str | os.PathLike[str] | None) -> str | Path:
     """Where to fetch from: an address that ends in '/', or a folder."""
     if mirror is None:
         return catalogue.SOURCE
-    text = os.fspath(mirror)
+    text = str(mirror if isinstance(mirror, str) else as_path(mirror, "the mirror"))
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]+)://", text)
     if scheme is None:
-        place = Path(text).expanduser()
-        if not place.is_dir():
+        folder = as_path(text, "the mirror")
+        if not folder.is_dir():
             raise DatasetUnavailable(
-                f"the mirror {text!r} is not a folder; give a folder that has 1D/ and 2D/, or a URL"
+                f"the mirror {shown(text)} is not a folder; give a folder that has 1D/ and 2D/, or a URL"
             )
-        return place
+        return folder
     if scheme[1].lower() not in ("http", "https") or not urlsplit(text).netloc:
         raise InvalidInput(f"the mirror {_public(text)!r} cannot be used; give a folder, http://... or https://...")
     return text.rstrip("/") + "/"
@@ -136,7 +137,7 @@ def _copy(dataset: Dataset, mirror: Path, sink: _Sink) -> None:
     found = files.locate(dataset, mirror)
     if found is None:
         raise DatasetUnavailable(f"the mirror {mirror} has no {dataset.file}; {_ELSEWHERE}")
-    sink.write(files.content(found))
+    sink.write(files.content(found, dataset.bytes))
 
 
 def _download(dataset: Dataset, source: str, sink: _Sink) -> None:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dpbench.datasets import catalogue
 from dpbench.datasets.catalogue import Dataset
 from dpbench.errors import CorruptData, DatasetUnavailable
+from dpbench.given import as_path
 
 Status = Literal["ok", "missing", "corrupt"]
 Folder = str | os.PathLike[str]
@@ -57,7 +58,7 @@ def locate(dataset: Dataset, folder: Folder | None = None) -> Path | None:
 
 def verify(names: Iterable[str | Dataset] | None = None, folder: Folder | None = None) -> list[tuple[Dataset, Status]]:
     """Compare the files with their checksums, all of the catalogue unless named."""
-    wanted = catalogue.DATASETS.values() if names is None else map(catalogue.get, names)
+    wanted = catalogue.several(names)
     return [(dataset, status(dataset, folder)) for dataset in wanted]
 
 
@@ -66,12 +67,12 @@ def status(dataset: Dataset, folder: Folder | None = None) -> Status:
     found = locate(dataset, folder)
     if found is None:
         return "missing"
-    return "ok" if sha256(content(found)).hexdigest() == dataset.sha256 else "corrupt"
+    return "ok" if sha256(content(found, dataset.bytes)).hexdigest() == dataset.sha256 else "corrupt"
 
 
 def read(dataset: Dataset, file: Path) -> NDArray[np.int64]:
     """Open one file: checksum first, then the counts, int64 (*domain)."""
-    published = content(file)
+    published = content(file, dataset.bytes)
     if sha256(published).hexdigest() != dataset.sha256:
         raise CorruptData(
             f"{file} is not the published {dataset.name}: its checksum differs; "
@@ -94,10 +95,11 @@ def read(dataset: Dataset, file: Path) -> NDArray[np.int64]:
 _REPLACE = "replace it by the published file, for example with `dpbench data pull`"
 
 
-def content(file: Path) -> bytes:
-    """Read a file whole."""
+def content(file: Path, published: int) -> bytes:
+    """Read a file, and no more than one byte beyond the published length: that is another file already."""
     try:
-        return file.read_bytes()
+        with file.open("rb") as stream:
+            return stream.read(published + 1)
     except OSError as reason:
         raise DatasetUnavailable(
             f"cannot read {file} ({reason.strerror}); make it readable, or point {VARIABLE} at another folder"
@@ -106,7 +108,7 @@ def content(file: Path) -> bytes:
 
 def _chosen() -> Path | None:
     value = os.environ.get(VARIABLE, "").strip()
-    return Path(value).expanduser() if value else None
+    return as_path(value, VARIABLE) if value else None
 
 
 def _cache() -> Path:
@@ -117,13 +119,13 @@ def _cache() -> Path:
 
 def _places(folder: Folder | None) -> list[Path]:
     if folder is not None:
-        return [Path(folder).expanduser()]
+        return [as_path(folder, "the folder")]
     chosen = _chosen()
     return [_cache()] if chosen is None else [chosen, _cache()]
 
 
 def _absent(dataset: Dataset, folder: Folder | None) -> str:
-    chosen = _chosen() if folder is None else Path(folder).expanduser()
+    chosen = _chosen() if folder is None else as_path(folder, "the folder")
     origin = VARIABLE if folder is None else "folder"
     if chosen is None:
         where = f"is not in {_cache()}"

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.errors import InvalidTable
+from dpbench.errors import InvalidTable, shown
 
 BATCH = 2**17
 """Rows of a file that are held at a time."""
@@ -90,7 +90,7 @@ class Cells:
 
     def _wrong(self, row: int | None, fault: str) -> InvalidTable:
         place = f"{self.file}, line {self.lines[row]}: " if self.is_text and row is not None else ""
-        return InvalidTable(f"{place}column {self.column!r} {fault}")
+        return InvalidTable(f"{place}column {shown(self.column)} {fault}")
 
 
 _MISSING = "has missing values; fill them in or drop those rows first"
@@ -148,7 +148,7 @@ def _demand(names: Sequence[str], present: Sequence[object], described: str) -> 
         found = sum(1 for each in present if each == name)
         if found != 1:
             fault = "has no column" if found == 0 else "has more than one column"
-            raise InvalidTable(f"{described} {fault} named {name!r}; name each column as its header does, once")
+            raise InvalidTable(f"{described} {fault} named {shown(name)}; name each column as its header does, once")
 
 
 def _from_file(path: Path, names: Sequence[str]) -> Iterator[list[Cells]]:
@@ -262,7 +262,7 @@ def _cells(name: str, values: Any) -> Cells:
 
     is_list = isinstance(values, Sequence) and not isinstance(values, str | bytes)
     if not is_list and not (hasattr(values, "__array__") and np.ndim(values) == 1):
-        raise InvalidTable(f"column {name!r} is not a list; give one value per row")
+        raise InvalidTable(f"column {shown(name)} is not a list; give one value per row")
     array = None
     with suppress(pa.ArrowException, TypeError, ValueError, OverflowError):
         array = pa.array(values, from_pandas=True)
@@ -277,7 +277,7 @@ def _arrow_cells(name: str, array: Any) -> Cells:
     if types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if array.null_count:
-        raise InvalidTable(f"column {name!r} {_MISSING}")
+        raise InvalidTable(f"column {shown(name)} {_MISSING}")
     if types.is_nested(array.type):
-        raise InvalidTable(f"column {name!r} has several values per row; give one")
+        raise InvalidTable(f"column {shown(name)} has several values per row; give one")
     return Cells(name, array)

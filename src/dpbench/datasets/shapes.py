@@ -19,6 +19,7 @@ from dpbench.datasets.catalogue import fold
 from dpbench.datasets.families import FAMILIES
 from dpbench.domain import Domain, DomainLike
 from dpbench.errors import InvalidDomain, UnknownName
+from dpbench.given import whole
 
 Weights = NDArray[np.float64]
 
@@ -50,7 +51,7 @@ class Shape:
 
 def probabilities(weights: Callable[[Domain], Weights], domain: Domain) -> Weights:
     """Weights on a domain that add up to 1."""
-    found = weights(domain)
+    found = weights(domain.afford())
     return np.asarray(found / found.sum())
 
 
@@ -93,7 +94,8 @@ def names(ndim: int | None = None) -> list[str]:
     >>> dpb.datasets.shapes.names()[:3]
     ['uniform', 'normal', 'normal-narrow']
     """
-    return [shape.name for shape in SHAPES.values() if ndim in (None, shape.ndim)]
+    axes = ndim if ndim is None else whole(ndim, "the number of axes")
+    return [shape.name for shape in SHAPES.values() if axes in (None, shape.ndim)]
 
 
 def _centres(cells: int) -> Weights:

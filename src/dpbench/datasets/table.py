@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from dpbench.datasets.frames import Cells, is_missing, read_batches
 from dpbench.domain import Domain
-from dpbench.errors import InvalidTable
+from dpbench.errors import InvalidTable, shown
+from dpbench.given import of_kind
 
 MOST_CELLS = 10**8
 """Largest histogram that is built; beyond it the counts alone take a gigabyte."""
@@ -44,6 +45,8 @@ class Column:
     edges: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise InvalidTable(f"a column is named {shown(self.name)}; give its name as in the table")
         ways = (self.bins is not None, self.categories is not None, self.edges is not None)
         if sum(ways) > 1 or (self.bins is None and (self.low is not None or self.high is not None)):
             raise self._wrong("mixes ways to say what its cells are; give low, high and bins, or edges, or categories")
@@ -90,7 +93,7 @@ class Column:
         return replace(self, low=float(numbers.min()), high=float(numbers.max()))
 
     def _wrong(self, fault: str) -> InvalidTable:
-        return InvalidTable(f"column {self.name!r} {fault}")
+        return InvalidTable(f"column {shown(self.name)} {fault}")
 
     def _equal_width(self) -> list[float]:
         low, high, bins = self.low, self.high, self.bins
@@ -99,9 +102,9 @@ class Column:
         try:
             low, high = float(low), float(high)
         except (TypeError, ValueError, OverflowError):
-            raise self._wrong(f"has the bounds {low!r} and {high!r}; give two numbers") from None
+            raise self._wrong(f"has the bounds {shown(low)} and {shown(high)}; give two numbers") from None
         if not (isfinite(low) and isfinite(high) and isfinite(high - low) and low < high):
-            raise self._wrong(f"has the bounds {low!r} and {high!r}; give finite numbers, low below high")
+            raise self._wrong(f"has the bounds {shown(low)} and {shown(high)}; give finite numbers, low below high")
         points: list[float] = np.linspace(low, high, bins + 1).tolist()
         return points
 
@@ -111,7 +114,7 @@ class Column:
         except TypeError:
             whole = 0
         if isinstance(bins, bool) or not 1 <= whole <= MOST_CELLS:
-            raise self._wrong(f"has bins={bins!r}; give a whole number from 1 to {MOST_CELLS}")
+            raise self._wrong(f"has bins={shown(bins)}; give a whole number from 1 to {MOST_CELLS}")
         return whole
 
     def _checked_edges(self, edges: Sequence[float]) -> tuple[float, ...]:
@@ -124,8 +127,9 @@ class Column:
         return tuple(points.tolist())
 
     def _checked_categories(self, categories: Sequence[Any]) -> tuple[Any, ...]:
-        if isinstance(categories, str):
-            raise self._wrong(f"has categories={categories!r}; give a list of them")
+        given: object = categories
+        if not isinstance(given, list | tuple | np.ndarray) or np.ndim(given) == 0:
+            raise self._wrong(f"has categories={shown(categories)}; give a list of them")
         listed = tuple(category.item() if isinstance(category, np.generic) else category for category in categories)
         try:
             different = len(set(listed))
@@ -181,9 +185,9 @@ def from_table(
            [0, 0],
            [1, 1]])
     """
-    if outside not in ("refuse", "clamp"):
-        raise InvalidTable(f"outside={outside!r} is unknown; choose 'refuse' or 'clamp'")
-    axes = _checked_columns(columns, public=public)
+    if not isinstance(outside, str) or outside not in ("refuse", "clamp"):
+        raise InvalidTable(f"outside={shown(outside)} is unknown; choose 'refuse' or 'clamp'")
+    axes = _checked_columns(columns, public=of_kind(public, bool, "public", "True", InvalidTable))
     batches: Iterable[list[Cells]] = read_batches(table, [column.name for column in axes])
     if not all(column.is_explicit for column in axes):
         batches = list(batches)  # they are read twice
@@ -207,7 +211,8 @@ def from_table(
 
 
 def _checked_columns(columns: Sequence[Column], *, public: bool) -> tuple[Column, ...]:
-    axes = (columns,) if isinstance(columns, Column) else tuple(columns)
+    given: object = columns
+    axes = (columns,) if isinstance(columns, Column) else tuple(columns) if isinstance(given, list | tuple) else ()
     if not axes or not all(isinstance(column, Column) for column in axes):
         raise InvalidTable("columns must be a list of Column; for example [Column('age', 0, 100, bins=20)]")
     listed = [column.name for column in axes]
@@ -216,7 +221,7 @@ def _checked_columns(columns: Sequence[Column], *, public: bool) -> tuple[Column
     for column in axes:
         if not column.is_explicit and not public:
             raise InvalidTable(
-                f"column {column.name!r} states no bounds or categories, and to infer them would leak; "
+                f"column {shown(column.name)} states no bounds or categories, and to infer them would leak; "
                 f"give low, high and bins, or edges, or categories (or public=True if the data are public)"
             )
     return axes
@@ -233,7 +238,7 @@ def _category_codes(column: Column, cells: Cells) -> NDArray[np.int64]:
     known = [str(category).strip() for category in categories] if cells.is_text else list(categories)
     index = {category: code for code, category in enumerate(known)}
     if len(index) != len(known):
-        raise InvalidTable(f"column {column.name!r} has categories that look alike as text; rename them")
+        raise InvalidTable(f"column {shown(column.name)} has categories that look alike as text; rename them")
     different, rows = cells.labels()
     try:
         codes = np.array([index.get(label, -1) for label in different], dtype=np.int64)
@@ -241,7 +246,7 @@ def _category_codes(column: Column, cells: Cells) -> NDArray[np.int64]:
         codes = np.full(len(different), -1)
     if (codes < 0).any():
         raise InvalidTable(
-            f"column {column.name!r} has values that are none of its categories; "
+            f"column {shown(column.name)} has values that are none of its categories; "
             f"list every category, or recode the column first (they cannot be clamped)"
         )
     return codes[rows]
@@ -254,7 +259,7 @@ def _bin_codes(column: Column, cells: Cells, clamp: bool) -> tuple[NDArray[np.in
     beyond = int(np.count_nonzero((numbers < low) | (numbers > high)))
     if beyond and not clamp:
         raise InvalidTable(
-            f"column {column.name!r} has values outside [{low:g}, {high:g}]; "
+            f"column {shown(column.name)} has values outside [{low:g}, {high:g}]; "
             f"widen the bounds, or pass outside='clamp' to count them in the end bins"
         )
     codes = np.searchsorted(breaks, numbers, side="right") - 1

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.given import texts
 from dpbench.interpreting.errors_table import AlgorithmAtScale, scales_of
 from dpbench.results import Results
 from dpbench.results.display import Records
 from dpbench.significance import SignificanceTest, find_test, t_p_values
+from dpbench.standards import read_alpha
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,14 @@ def baselines(
     On single datasets the test of the standards is made at alpha / (n - 1), as for competitive sets. The mean over
     datasets is tested by the sum of the variances of its parts: it speaks for these datasets.
     """
+    Results.insist(results)
     standards, grid = results.standards, results.grid
     chosen = find_test(standards.test if test is None else test)
     whole = grid.spread(results.whole) == 1
-    levels = (standards.alpha if alpha is None else alpha) / np.maximum(whole.sum(axis=1) - 1, 1)
+    levels = read_alpha(standards.alpha if alpha is None else alpha) / np.maximum(whole.sum(axis=1) - 1, 1)
     parts = scales_of(grid)
     found = []
-    for name in standards.baselines if names is None else names:
+    for name in standards.baselines if names is None else texts(names, "the baselines"):
         rivals = _rivals(results, name)
         if not len(rivals):
             continue

@@ -28,6 +28,7 @@ class BiasShare(AlgorithmAtScale):
 
 def bias_shares(results: Results) -> list[BiasShare]:
     """Bias and variance of the answers, corrected for the number of trials; see :class:`Setting`."""
+    Results.insist(results)
     grid = results.grid
     bias = grid.spread(np.where(results.whole, results.columns["squared_bias"], np.nan))
     variance = grid.spread(results.columns["variance"])

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.errors import InvalidInput
+from dpbench.given import of_kind
 from dpbench.measuring import Measurement
 from dpbench.results import Grid, Place, Results
 from dpbench.significance import SignificanceTest, find_test, unpaired_p_value
+from dpbench.standards import read_alpha
 
 Floats = NDArray[np.float64]
 
@@ -87,8 +89,9 @@ def competitive_sets(
     n equal algorithms one is lost in 5 % (n = 2), 8 % (5) or 19 % (17) of places. An algorithm with a failed unit is
     not compared: it might have failed where it is bad.
     """
+    Results.insist(results)
     chosen = find_test(results.standards.test if test is None else test)
-    alpha = results.standards.alpha if alpha is None else alpha
+    alpha = read_alpha(results.standards.alpha if alpha is None else alpha)
     grid = results.grid
     score = grid.spread(np.where(results.whole, chosen.score(results), np.nan))
     compared = np.isfinite(score)
@@ -116,8 +119,12 @@ def competitive(measurements: Mapping[str, Measurement], alpha: float = 0.05) ->
     >>> competitive({"A": measure([[1.0, 1.1, 0.9]]), "B": measure([[2.0, 2.1, 1.9]])})
     {'A'}
     """
+    alpha = read_alpha(alpha)
+    of_kind(measurements, Mapping, "what holds the measurements", '{"A": measure([[1.0, 1.2]])}')
     if not measurements:
         raise InvalidInput("no measurements were given; competitive sets need at least one algorithm")
+    for each in measurements.values():
+        of_kind(each, Measurement, "a measurement", "dpbench.measuring.measure([[1.0, 1.2]])")
     best = min(measurements, key=lambda name: measurements[name].mean)
     level = alpha / max(len(measurements) - 1, 1)
     return {

@@ -67,6 +67,7 @@ def scales_of(grid: Grid) -> list[tuple[Group, int, NDArray[np.int64]]]:
 
 def error_cells(results: Results) -> list[ErrorCell]:
     """Errors of every algorithm at every scale, table after table."""
+    Results.insist(results)
     grid, measured = results.grid, results.measured
     whole = grid.spread(results.whole) == 1
     named = ("mean", "deviation", "percentile", "percentile_low", "percentile_high")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dpbench.given import of_kind
 from dpbench.interpreting.errors_table import AlgorithmAtScale, error_cells, scales_of
 from dpbench.measuring.yardstick import LOSS, Yardstick
 from dpbench.results import Results
@@ -41,6 +42,8 @@ class AboveLimit(AlgorithmAtScale):
 
 def above_limits(results: Results, yardsticks: Mapping[Group, Yardstick]) -> list[AboveLimit]:
     """Errors beside the limit, by algorithm and scale, for the L2 loss and workloads whose queries are counted."""
+    Results.insist(results)
+    of_kind(yardsticks, Mapping, "what holds the yardsticks", "{}")
     if results.standards.loss != LOSS:
         return Records([])
     queries = queries_of(results)

@@ -51,6 +51,7 @@ def in_records(results: Results) -> list[InRecords]:
     Workloads whose number of queries is not known are left out, and so is everything by a loss that is no norm over the
     queries; see ``PER_QUERY``.
     """
+    Results.insist(results)
     if results.standards.loss not in PER_QUERY:
         return Records([])
     grid, measured = results.grid, results.measured

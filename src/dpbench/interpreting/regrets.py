@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.errors import UnknownName
+from dpbench.given import LARGEST_SEED, known, texts, whole
 from dpbench.results import Place, Results
 from dpbench.results.display import Records
+
+MOST_RESAMPLES = 10**5
 
 
 @dataclass(frozen=True)
@@ -40,19 +42,19 @@ def regret(results: Results, by: Sequence[str] = (), resamples: int = 2000, seed
     one dataset are not independent, so whole datasets are drawn with replacement. It is a little short for few of them.
     An algorithm that lacks places is measured on those that it has, and says how many it lacks.
     """
-    for name in by:
-        if name not in Place._fields:
-            raise UnknownName.among("part of a place", name, Place._fields)
+    Results.insist(results)
+    by = tuple(known(name, "part of a place", Place._fields) for name in texts(by, "by"))
+    resamples, seed = whole(resamples, "resamples", 1, MOST_RESAMPLES), whole(seed, "the seed", 0, LARGEST_SEED)
     grid = results.grid
     means = grid.spread(np.where(results.whole, results.measured.mean, np.nan))
-    known = np.asarray(np.isfinite(means).any(axis=1))
+    compared = np.asarray(np.isfinite(means).any(axis=1))
     best = np.min(np.where(np.isfinite(means), means, np.inf), axis=1, initial=np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.log(means / best[:, None])
     datasets = grid.column("dataset")
     found = []
     for where, places in _parts(grid.places, by).items():
-        kept = places[known[places]]
+        kept = places[compared[places]]
         found += _regrets(grid.labels, where, ratios[kept], datasets[kept], np.random.default_rng(seed), resamples)
     return Records(found)
 

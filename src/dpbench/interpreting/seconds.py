@@ -25,6 +25,7 @@ class TimeSpent:
 
 def time_spent(results: Results) -> list[TimeSpent]:
     """Time by domain, small ones first, and algorithm; trials that failed are not counted, their time is not known."""
+    Results.insist(results)
     seconds = results.columns["seconds"]
     trials = np.isfinite(results.errors).sum(axis=(1, 2))
     places: dict[tuple[str, str], list[int]] = {}

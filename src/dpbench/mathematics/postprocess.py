@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.errors import UnknownName
+from dpbench.errors import InvalidInput, UnknownName, shown
 from dpbench.mathematics.top_down import integral, top_down
 
 Floats = NDArray[np.float64]
@@ -39,10 +39,19 @@ STEPS = {"top-down": top_down, "integral": integral, "non-negative": non_negativ
 """By name. "non-negative" is what publications do with a histogram; "top-down" keeps sums, and errs less on ranges."""
 
 
+def read_steps(given: object) -> tuple[str, ...]:
+    """The steps by name: one, or several in order."""
+    steps = (given,) if isinstance(given, str) else given
+    if not isinstance(steps, list | tuple):
+        raise InvalidInput(f"postprocess is {shown(given)}; give a list of steps out of {', '.join(STEPS)}")
+    for step in steps:
+        if not isinstance(step, str) or step not in STEPS:
+            raise UnknownName.among("post-processing step", step, STEPS)
+    return tuple(steps)
+
+
 def apply_steps(estimate: Floats, steps: Sequence[str]) -> Floats:
     """Apply the named steps in the order given."""
-    for step in (steps,) if isinstance(steps, str) else steps:
-        if step not in STEPS:
-            raise UnknownName.among("post-processing step", step, STEPS)
+    for step in read_steps(steps):
         estimate = STEPS[step](estimate)
     return estimate

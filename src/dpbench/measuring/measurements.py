@@ -16,10 +16,14 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbench.errors import InvalidInput
+from dpbench.errors import InvalidInput, shown
+from dpbench.given import real
 from dpbench.measuring.quantiles import order_interval, quantile
 
 Floats = NDArray[np.float64]
+
+LARGEST = 1e100
+"""Errors are at most that."""
 
 
 @dataclass(frozen=True)
@@ -87,15 +91,37 @@ class Measurements:
         return Measurement(**{each.name: getattr(self, each.name)[number].item() for each in fields(self)})
 
 
+def read_errors(errors: ArrayLike) -> Floats:
+    """Errors as they are compared: NaN where a trial was not run, and none whose square is no finite number."""
+    try:
+        values = np.array(np.ma.filled(errors, np.nan) if isinstance(errors, np.ma.MaskedArray) else errors, np.float64)
+    except Exception:  # no numbers, rows of unequal lengths, or whatever a stranger's __array__ raises
+        raise InvalidInput(f"the errors are {shown(errors)}; give an array of real numbers") from None
+    if (np.abs(values) > LARGEST).any():
+        raise InvalidInput(f"there are errors above {LARGEST:g}, whose squares are no numbers; give smaller ones")
+    return values
+
+
+def read_percentile(given: object) -> float:
+    """A percentile between 0 and 100."""
+    percentile = real(given, "the percentile", "a number between 0 and 100")
+    if not 0 < percentile < 100:
+        raise InvalidInput(f"the percentile is {percentile:g}; give a number between 0 and 100")
+    return percentile
+
+
 def measure(errors: ArrayLike, percentile: float = 95) -> Measurement:
     """Measure one setting: errors ``(samples, trials)``, or ``(trials,)`` that are independent of each other."""
-    values = np.asarray(errors, dtype=np.float64)
+    values = read_errors(errors)
+    level = read_percentile(percentile)
     number = int(np.isfinite(values).sum())
     if number < 2:
         raise InvalidInput(f"{number} errors were given; variability needs at least 2 trials")
     if values.ndim == 1:
         values = values.reshape(1, -1)
-    return measure_all(values[np.newaxis], percentile)[0]
+    if values.ndim != 2:
+        raise InvalidInput(f"errors of shape {values.shape} were given; give (samples, trials)")
+    return measure_all(values[np.newaxis], level)[0]
 
 
 def measure_all(errors: Floats, percentile: float = 95) -> Measurements:

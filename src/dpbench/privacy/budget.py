@@ -14,12 +14,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpbench.errors import InvalidEpsilon, InvalidInput
+from dpbench.errors import InvalidEpsilon, InvalidInput, shown
+from dpbench.given import whole
 
 Number = int | float | Fraction | Decimal
 
-SMALLEST = Fraction(1, 10**300)
-"""The smallest budget; the largest is one over it."""
+LONGEST_DECIMAL = 1000
+"""Digits of a Decimal before or after the point; more would be written out one by one."""
+DIGITS = 100
+SMALLEST = Fraction(1, 10**DIGITS)
+"""The smallest budget; the largest is one over it. Squares of either, times any counts, are within floats."""
 
 
 def exact(value: object, what: str) -> Fraction:
@@ -31,11 +35,11 @@ def exact(value: object, what: str) -> Fraction:
         return Fraction(int(value))
     if isinstance(value, Fraction):
         return Fraction(int(value.numerator), int(value.denominator))
-    if isinstance(value, Decimal) and Decimal.is_finite(value):
+    if isinstance(value, Decimal) and Decimal.is_finite(value) and abs(Decimal.adjusted(value)) < LONGEST_DECIMAL:
         return Fraction(*Decimal.as_integer_ratio(value))
     if isinstance(value, float | np.floating) and math.isfinite(value):
         return Fraction(repr(float(value)))
-    raise InvalidInput(f"{what} is {value!r}; give a finite number")
+    raise InvalidInput(f"{what} is {shown(value)}; give a finite number")
 
 
 def read_epsilon(value: object) -> Fraction:
@@ -45,14 +49,16 @@ def read_epsilon(value: object) -> Fraction:
     except InvalidInput as refusal:
         raise InvalidEpsilon(f"{refusal} greater than 0, for example 0.1") from None
     if epsilon <= 0:
-        raise InvalidEpsilon(f"epsilon is {value!r}; give a finite number greater than 0, for example 0.1")
+        raise InvalidEpsilon(f"epsilon is {shown(value)}; give a finite number greater than 0, for example 0.1")
     return within_floats(epsilon, "epsilon")
 
 
 def within_floats(amount: Fraction, what: str) -> Fraction:
     """A budget that floats can be derived from."""
     if not SMALLEST <= amount <= 1 / SMALLEST:
-        raise InvalidEpsilon(f"{what} is below 1e-300 or above 1e300; give a number between them, for example 0.1")
+        raise InvalidEpsilon(
+            f"{what} is below 1e-{DIGITS} or above 1e{DIGITS}; give a number between them, for example 0.1"
+        )
     return amount
 
 
@@ -66,7 +72,7 @@ def split(amount: Fraction, share: Number) -> tuple[Fraction, Fraction]:
     """
     portion = exact(share, "the share of a budget")
     if not 0 <= portion <= 1:
-        raise InvalidInput(f"the share of a budget is {share!r}; give a number from 0 to 1")
+        raise InvalidInput(f"the share of a budget is {shown(share)}; give a number from 0 to 1")
     return amount * portion, amount * (1 - portion)
 
 
@@ -78,9 +84,7 @@ def evenly(amount: Fraction, parts: int) -> Fraction:
     >>> evenly(Fraction(1, 10), 4)
     Fraction(1, 40)
     """
-    if parts < 1:
-        raise InvalidInput(f"a budget was to be split into {parts} parts; give at least 1")
-    return amount / parts
+    return amount / whole(parts, "the number of parts of a budget")
 
 
 def noise_scale(sensitivity: Fraction, spend: Fraction) -> float:

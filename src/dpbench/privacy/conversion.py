@@ -27,7 +27,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, getcontext, lo
 from fractions import Fraction
 from functools import lru_cache
 
-from dpbench.errors import InvalidEpsilon, InvalidInput
+from dpbench.errors import InvalidEpsilon, InvalidInput, shown
 from dpbench.privacy.budget import exact, read_epsilon, within_floats
 
 SMALLEST_EPSILON, LARGEST_EPSILON = Fraction(1, 10**9), Fraction(1000)
@@ -128,14 +128,14 @@ def read_delta(value: object) -> Fraction:
     """A delta: a number from 1e-300 to 0.5."""
     delta = exact(value, "delta")
     if not SMALLEST_DELTA <= delta <= LARGEST_DELTA:
-        raise InvalidInput(f"delta is {value!r}; give a number from 1e-300 to 0.5, for example 1e-9")
+        raise InvalidInput(f"delta is {shown(value)}; give a number from 1e-300 to 0.5, for example 1e-9")
     return delta
 
 
 def _read_epsilon(value: object) -> Fraction:
     epsilon = read_epsilon(value)
     if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
-        raise InvalidEpsilon(f"epsilon is {value!r}; with a delta, give a number from 1e-9 to 1000")
+        raise InvalidEpsilon(f"epsilon is {shown(value)}; with a delta, give a number from 1e-9 to 1000")
     return epsilon
 
 
@@ -143,7 +143,7 @@ def read_positive(value: object, what: str) -> Fraction:
     """Any positive finite number, or one line of refusal."""
     amount = exact(value, what)
     if amount <= 0:
-        raise InvalidInput(f"{what} is {value!r}; give a finite number greater than 0")
+        raise InvalidInput(f"{what} is {shown(value)}; give a finite number greater than 0")
     return amount
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpbench.errors import InvalidCounts
+from dpbench.given import numbers
 
 LARGEST_TOTAL = 2**53
 """Up to here every sum of counts is exact as a float64."""
@@ -13,16 +14,11 @@ LARGEST_TOTAL = 2**53
 
 def as_counts(values: ArrayLike) -> NDArray[np.int64]:
     """An int64 copy of ``values`` that cannot be made writeable; refusals never quote a count."""
-    array = np.asarray(values)
+    array = numbers(values, "array of counts", InvalidCounts, "iuf", "whole non-negative numbers")
     if array.ndim == 0 or array.size == 0:
         raise InvalidCounts(f"counts have shape {array.shape}; give an array with at least one cell")
-    if array.dtype.kind not in "iuf":
-        raise InvalidCounts(f"counts have dtype {array.dtype}; give whole numbers, as int64 or float64")
-    if array.dtype.kind == "f":
-        if not np.isfinite(array).all():
-            raise InvalidCounts("counts hold NaN or infinity; give whole non-negative numbers")
-        if (array != np.floor(array)).any():
-            raise InvalidCounts("counts hold fractions; give whole non-negative numbers")
+    if array.dtype.kind == "f" and (array != np.floor(array)).any():
+        raise InvalidCounts("counts hold fractions; give whole non-negative numbers")
     if (array < 0).any():
         raise InvalidCounts("counts hold a negative number; give whole non-negative numbers")
     if array.max() > LARGEST_TOTAL or array.sum(dtype=np.float64) > LARGEST_TOTAL:

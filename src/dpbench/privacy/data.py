@@ -31,7 +31,9 @@ from dpbench.errors import (
     NotPrivate,
     UndeclaredSideInformation,
     Unsupported,
+    shown,
 )
+from dpbench.given import of_kind
 from dpbench.privacy.budget import Number, exact, read_epsilon
 from dpbench.privacy.counts import as_counts
 from dpbench.privacy.ledger import RESERVED, Charge, Ledger
@@ -159,11 +161,11 @@ class PrivateData:
         The charge is made before the mechanism is shown any counts. What goes wrong inside it is reported without its
         words, which may quote counts.
         """
-        reason = why or mechanism.label
+        reason = of_kind(why, str, "the reason of a charge", "'cells'") or mechanism.label
         amount = self._amount(spend, reason)
         name = mechanism.name
         if type(name) is not str or not name or name in RESERVED:
-            raise InvalidInput(f"a mechanism has the name {name!r}; give it one that is not a line of every ledger")
+            raise InvalidInput(f"a mechanism has the name {shown(name)}; give it one that is no line of every ledger")
         loss = self.ledger.notion.loss(mechanism, amount)
         level = mechanism.level(loss)
         self._insist_on_one_measurement(mechanism, reason)

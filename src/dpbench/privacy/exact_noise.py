@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.errors import InvalidInput
+from dpbench.errors import InvalidInput, shown
 from dpbench.privacy.budget import Number, exact
 from dpbench.privacy.conversion import read_positive
 from dpbench.privacy.expansion import Expansion, exponential, logistic, ratio
@@ -73,7 +73,7 @@ class ExactNoise:
         """Coins that are True with a rational chance from 0 to 1."""
         p = exact(chance, "the chance of a coin")
         if not 0 <= p <= 1:
-            raise InvalidInput(f"the chance of a coin is {chance!r}; give a number from 0 to 1")
+            raise InvalidInput(f"the chance of a coin is {shown(chance)}; give a number from 0 to 1")
         n, form = _form(shape)
         return (np.ones(n, dtype=np.bool_) if p == 1 else self._flip(ratio(p), n)).reshape(form)
 
@@ -81,7 +81,7 @@ class ExactNoise:
         """Coins that are True with chance exp(-x), x rational and at least 0."""
         exponent = exact(x, "the exponent of a coin")
         if exponent < 0:
-            raise InvalidInput(f"the exponent of a coin is {x!r}; give a number of at least 0")
+            raise InvalidInput(f"the exponent of a coin is {shown(x)}; give a number of at least 0")
         n, form = _form(shape)
         return (np.ones(n, dtype=np.bool_) if exponent == 0 else self._flip(exponential(exponent), n)).reshape(form)
 
@@ -92,7 +92,7 @@ class ExactNoise:
         """
         width = read_positive(scale, "the scale of discrete Laplace noise")
         if width > LARGEST_SCALE:
-            raise InvalidInput(f"the scale of discrete Laplace noise is {scale!r}; give at most 2^50")
+            raise InvalidInput(f"the scale of discrete Laplace noise is {shown(scale)}; give at most 2^50")
         n, form = _form(shape)
         return self._laplace(1 / width, n).reshape(form)
 
@@ -107,7 +107,7 @@ class ExactNoise:
         """
         v = read_positive(variance, "the variance of discrete Gaussian noise")
         if v > LARGEST_SCALE**2:
-            raise InvalidInput(f"the variance of discrete Gaussian noise is {variance!r}; give at most 2^100")
+            raise InvalidInput(f"the variance of discrete Gaussian noise is {shown(variance)}; give at most 2^100")
         q = 1
         while q * q * v < 16:
             q *= 2

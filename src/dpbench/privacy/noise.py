@@ -18,11 +18,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.errors import InvalidInput
+from dpbench.given import LARGEST_SEED, afford, whole
 
 Seed = int | np.random.SeedSequence | None
 Floats = NDArray[np.float64]
 
+NUMBERS_PER_TRIAL = 250
+"""What the random stream of a trial takes, in numbers of 8 bytes."""
 COINS = 2**32 - 1
 """Child of a trial's seed that serves its public randomness; the noise uses the seed itself."""
 
@@ -75,7 +77,8 @@ class RandomNoise:
     def seeded(cls, seed: Seed, trials: int, first: int = 0) -> RandomNoise:
         """One stream for each trial from ``first`` on: child ``t`` of the seed serves trial ``t``."""
         root = seed_sequence(seed)
-        numbers = range(first, first + trials)
+        afford(NUMBERS_PER_TRIAL * whole(trials, "trials", least=0), f"random streams of {trials} trials")
+        numbers = range(whole(first, "the first trial", least=0), first + trials)
         return cls([np.random.SeedSequence(root.entropy, spawn_key=(*root.spawn_key, each)) for each in numbers])
 
     @property
@@ -186,6 +189,6 @@ def seed_sequence(seed: object) -> np.random.SeedSequence:
         return np.random.SeedSequence()
     if isinstance(seed, np.random.SeedSequence):
         return seed
-    if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:
-        return np.random.SeedSequence(int(seed))
-    raise InvalidInput(f"the seed is {seed!r}; give a whole number that is not negative")
+    return np.random.SeedSequence(
+        whole(seed, "the seed", 0, LARGEST_SEED, advice="a whole number that is not negative")
+    )

@@ -23,6 +23,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from dpbench.errors import InvalidInput, Unsupported
+from dpbench.given import of_kind
 from dpbench.privacy.budget import Number, exact, read_epsilon, root_below
 from dpbench.privacy.conversion import gaussian_sigma, read_delta, read_rho, zcdp_delta, zcdp_epsilon, zcdp_rho
 from dpbench.privacy.mechanisms import Gaussian, Laplace, Mechanism
@@ -165,7 +166,8 @@ def read_budget(epsilon: object, delta: object, rho: object, *, one_measurement:
     budget = read_epsilon(epsilon)
     if delta is None or exact(delta, "delta") == 0:
         return PureDP(budget)
-    return (ZCDP.of_one_measurement if one_measurement else ZCDP.within)(budget, read_delta(delta))
+    exactly = of_kind(one_measurement, bool, "one_measurement", "True")
+    return (ZCDP.of_one_measurement if exactly else ZCDP.within)(budget, read_delta(delta))
 
 
 def short(amount: Fraction) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from os import PathLike
@@ -13,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain
-from dpbench.errors import UnknownName
+from dpbench.errors import InvalidInput, UnknownName, shown
+from dpbench.given import as_path, of_kind, real
 from dpbench.loss import label_of
 from dpbench.measuring import Measurements, measure_all
 from dpbench.results.grid import Grid
@@ -53,7 +55,7 @@ class Results:
         """
         from dpbench.results.recorded_standards import common_standards
 
-        opened = store if isinstance(store, Store) else Store(store)
+        opened = store if isinstance(store, Store) else Store(as_path(store, "the store"))
         whole, recorded = cls._unread(opened, versions)
         return whole.read_by(common_standards(recorded, set(whole.columns["task"].tolist()), said))
 
@@ -98,13 +100,13 @@ class Results:
         """Results from a summary file, by its standards unless others are said; see :meth:`write`."""
         from dpbench.results.summary_file import read_summary
 
-        found = cls(*read_summary(Path(path)))
+        found = cls(*read_summary(as_path(path, "the summary file")))
         return found.read_by(replace(found.standards, **said))
 
     @classmethod
     def open(cls, path: str | PathLike[str], **said: Any) -> Results:
         """Results from a store or from a summary file, whichever the path is; see :meth:`from_store`."""
-        return cls.read(path, **said) if Path(path).is_file() else cls.from_store(path, **said)
+        return cls.read(path, **said) if as_path(path, "the store").is_file() else cls.from_store(path, **said)
 
     def write(self, path: str | PathLike[str], *, losses: bool = True) -> None:
         """Write a summary: one Parquet file, a row for each setting, its errors as 32-bit numbers.
@@ -115,6 +117,14 @@ class Results:
 
         others = self.losses if losses else {}
         write_summary(Path(path), self.columns, self.errors, self.metadata, others, self.standards)
+
+    @classmethod
+    def insist(cls, given: object) -> Results:
+        """What was given where results are wanted, if they are some."""
+        found: Results = of_kind(
+            given, Results, "what holds the results", 'dpb.results.Results.open("dpbench-store/demo")'
+        )
+        return found
 
     def __repr__(self) -> str:
         from dpbench.results.display import facts
@@ -155,7 +165,7 @@ class Results:
             one_domain = name == "domain" and isinstance(given, tuple)
             several = given if isinstance(given, list | tuple | set | frozenset) and not one_domain else [given]
             values = [str(Domain.of(each)) for each in several] if name == "domain" else list(several)
-            kept &= np.isin(self._selector(name), np.array(values, dtype=self._selector(name).dtype))
+            kept &= _among(name, self._selector(name), values)
         return self.take(kept)
 
     def read_by(self, standards: Standards) -> Results:
@@ -167,12 +177,12 @@ class Results:
         >>> study.read_by(replace(study.standards, percentile=50)).standards.percentile_words
         '50th percentile'
         """
-        label = label_of(standards.loss)
+        label = label_of(of_kind(standards, Standards, "what says how to read results", "results.standards").loss)
         kept = {self.standards.loss: self.errors, **self.losses}
         if label not in kept:
             raise UnknownName(
-                f"these results have errors of single trials by the loss {', '.join(kept)} and not by {label!r}; of L1 "
-                f"and Linf every setting has the mean and the 95th percentile (l1_mean, l1_p95, linf_mean, linf_p95)"
+                f"these results have errors of single trials by the loss {', '.join(kept)} and not by {shown(label)}; "
+                f"of L1 and Linf each has the mean and the 95th percentile (l1_mean, l1_p95, linf_mean, linf_p95)"
             )
         errors = kept.pop(label)
         return replace(self, errors=errors, losses=kept, standards=replace(standards, loss=label))
@@ -184,12 +194,18 @@ class Results:
 
     def take(self, chosen: NDArray[Any]) -> Results:
         """The settings that an array of numbers or of truth values names."""
-        columns = {name: self.columns[name][chosen] for name in COLUMNS}
+        try:
+            columns = {name: self.columns[name][chosen] for name in COLUMNS}
+        except Exception:  # whatever is no index to numpy
+            raise InvalidInput(
+                f"the settings to take are {shown(chosen)}; give numbers below {len(self)}, or as many truth values"
+            ) from None
         losses = {label: errors[chosen] for label, errors in self.losses.items()}
         return replace(self, columns=columns, errors=self.errors[chosen], losses=losses)
 
     def joined(self, other: Results) -> Results:
         """The settings of both, by this one's standards; of a setting that both have, this one's."""
+        Results.insist(other)
         mine = set(zip(*(self.columns[name].tolist() for name in IDENTITY), strict=True))
         theirs = zip(*(other.columns[name].tolist() for name in IDENTITY), strict=True)
         added = other.read_by(self.standards).take(np.array([each not in mine for each in theirs], dtype=bool))
@@ -241,6 +257,26 @@ class Results:
     def whole(self) -> NDArray[np.bool_]:
         """Whether every unit of a setting gave errors, ``(settings,)``: a setting with failures is not compared."""
         return np.asarray((self.columns["failed"] == 0) & np.isfinite(self.errors).any(axis=(1, 2)))
+
+
+def _among(name: str, column: NDArray[Any], values: list[Any]) -> NDArray[np.bool_]:
+    """Which entries of a column are one of some values."""
+    if column.dtype.kind in "OU":
+        return np.isin(column.astype(object), np.array([_text(name, each) for each in values], dtype=object))
+    return np.isin(column.astype(np.float64), [_number(name, each) for each in values])
+
+
+def _text(name: str, given: object) -> str:
+    if not isinstance(given, str):
+        raise InvalidInput(f"{name} is {shown(given)}; give a text, or a list of texts")
+    return given
+
+
+def _number(name: str, given: object) -> float:
+    """A number, a truth value, or a text that is one."""
+    with suppress(ValueError):
+        given = float(given) if isinstance(given, str | bool | np.bool_) else given
+    return real(given, name, "a number, or a list of numbers")
 
 
 def _order(place: Place) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,13 @@ def read_histogram(path: str) -> NDArray[np.int64]:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise DatasetUnavailable(f"cannot read the histogram {path}: {reason}; check the path") from None
-    except (ValueError, EOFError, MemoryError, SyntaxError) as error:  # whatever a mangled header makes of numpy
+    except (
+        ValueError,
+        EOFError,
+        MemoryError,
+        SyntaxError,
+        TokenError,
+    ) as error:  # whatever a mangled header makes of numpy
         raise CorruptData(f"{path} is not a histogram: {' '.join(str(error).split())[:120]}; give counts") from None
     numbers = np.asarray(values)
     if numbers.dtype.kind not in "iuf" or numbers.ndim == 0 or numbers.size == 0:

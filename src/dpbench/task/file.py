@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpbench.errors import InvalidTask
+from dpbench.given import as_path
 from dpbench.task.parts import InvalidPart
 
 if TYPE_CHECKING:
@@ -67,11 +68,11 @@ def key_line(source: str, path: tuple[str | int, ...]) -> int | None:
 def _text(path: str | PathLike[str]) -> str:
     """Read a text file, or refuse it in one line."""
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        return as_path(path, "the task file", InvalidTask).read_text(encoding="utf-8-sig")
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InvalidTask(f"cannot read the task in {path}: {reason}; check the path") from None
-    except ValueError:
+    except UnicodeDecodeError:
         raise InvalidTask(f"{path} is not a UTF-8 text file; give a task in TOML") from None
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from dpbench import loss, workloads
 from dpbench.domain import Domain, DomainLike
-from dpbench.errors import DPBenchError, InvalidTask, UnknownName
+from dpbench.errors import DPBenchError, InvalidTask, UnknownName, shown
 from dpbench.loss import Loss
 from dpbench.significance import TESTS
 from dpbench.standards import FORMER_TESTS, Standards
 
+LARGEST = 1e300
+"""Numbers of a task are below it."""
 SIDE_INFORMATION = ("estimated", "public")
 VARIANTS = ("private", "published")
 
@@ -287,12 +288,6 @@ def whole(key: str, given: object, least: int = 1) -> int:
     return int(number)
 
 
-def shown(given: object) -> str:
-    """Quote what was given, short and on one line."""
-    quoted = " ".join(repr(given).split())
-    return quoted if len(quoted) <= 60 else f"{quoted[:57]}..."
-
-
 def _several(key: str, given: object, read: Callable[[str, object], Any], least: int = 1) -> tuple[Any, ...]:
     """Read a list of different values; one value stands for a list of one."""
     single = isinstance(given, str | int | float | Domain)
@@ -337,7 +332,7 @@ def _share(key: str, given: object, whole_is: float) -> float:
 
 def _number(given: object) -> int | float | None:
     """Return a finite number as it is, and None for anything else."""
-    if isinstance(given, bool) or not isinstance(given, int | float) or not isfinite(given):
+    if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < LARGEST:
         return None
     return given
 

@@ -12,7 +12,7 @@ from os import PathLike
 from typing import Any
 
 from dpbench.domain import Domain, DomainLike
-from dpbench.errors import DPBenchError, InvalidTask, UnknownName
+from dpbench.errors import DPBenchError, InvalidTask, UnknownName, shown
 from dpbench.loss import L2, Loss
 from dpbench.standards import Standards
 from dpbench.task.file import read_task
@@ -27,7 +27,6 @@ from dpbench.task.parts import (
     algorithm_parts,
     loss_part,
     names,
-    shown,
     text,
     whole,
 )

@@ -118,6 +118,12 @@ class AllRange(Workload):
         if not leading:
             yield table[:, np.newaxis, :].copy()
             return
+        boxes = prod(self._per_axis()[:-1])
+        if boxes > LIST_LIMIT:
+            raise InvalidWorkload(
+                f"{self!r} has {boxes} boxes along all axes but the last, and at most {LIST_LIMIT} are gone through; "
+                f"use the norm L2 or mean_squared(), which need no list"
+            )
         flat_table = table.reshape(len(table), prod(table.shape[1:-1]), table.shape[-1])
         step = max(1, BLOCK // max(1, len(table) * table.shape[-1]))
         for lower, upper in _boxes(leading, step):

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.domain import NUMBERS_PER_CELL
 from dpbench.errors import InvalidWorkload
+from dpbench.given import afford
 from dpbench.workloads.summed_area import by_row, summed_area, trial_blocks
 
 BLOCK_RANGES = 2**18
@@ -46,11 +48,13 @@ class AxisRanges:
     @classmethod
     def every(cls, side: int) -> AxisRanges:
         """All side * (side + 1) / 2 ranges, equally likely."""
+        afford(NUMBERS_PER_CELL * side, f"an axis of {side} cells")
         return cls(side, 2 * np.arange(side, 0, -1) / (side * (side + 1)))
 
     @classmethod
     def up_to(cls, side: int, longest: int) -> AxisRanges:
         """Lengths uniform on {1..longest}."""
+        afford(NUMBERS_PER_CELL * side, f"an axis of {side} cells")
         return cls(side, np.where(np.arange(side) < longest, 1 / longest, 0.0))
 
     @property

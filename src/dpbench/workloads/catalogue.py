@@ -7,7 +7,8 @@ from os import PathLike
 from typing import Any
 
 from dpbench.domain import Domain, DomainLike
-from dpbench.errors import InvalidWorkload, UnknownName
+from dpbench.errors import InvalidWorkload, shown
+from dpbench.given import known
 from dpbench.workloads.all_range import AllRange
 from dpbench.workloads.fixed import Identity, Prefix
 from dpbench.workloads.random_ranges import RandomRange, RandomSmall
@@ -40,20 +41,15 @@ def build(name: str, domain: DomainLike, **parameters: Any) -> Workload:
     500
     """
     domain = Domain.of(domain)
-    accepted: tuple[str, ...]
-    if name == Ranges.name:
-        accepted = ("file",)
-    elif name in CATALOGUE:
-        accepted = tuple(signature(CATALOGUE[name]).parameters)[1:]
-    else:
-        raise UnknownName.among("workload", name, (*CATALOGUE, Ranges.name))
+    listed = known(name, "workload", (*CATALOGUE, Ranges.name)) == Ranges.name
+    accepted = ("file",) if listed else tuple(signature(CATALOGUE[name]).parameters)[1:]
     unknown = [parameter for parameter in parameters if parameter not in accepted]
     if unknown:
-        known = f"its parameters are {', '.join(accepted)}" if accepted else "it has no parameters"
-        raise InvalidWorkload(f"workload {name} does not have the parameter {', '.join(unknown)}; {known}")
-    if name == Ranges.name:
+        theirs = f"its parameters are {', '.join(accepted)}" if accepted else "it has no parameters"
+        raise InvalidWorkload(f"workload {name} does not have the parameter {', '.join(unknown)}; {theirs}")
+    if listed:
         path = parameters.get("file")
         if not isinstance(path, str | PathLike):
-            raise InvalidWorkload(f"workload Ranges was given file={path!r}; give a path such as 'ranges.csv'")
+            raise InvalidWorkload(f"workload Ranges was given file={shown(path)}; give a path such as 'ranges.csv'")
         return Ranges.from_csv(path, domain)
     return CATALOGUE[name](domain, **parameters)

@@ -44,7 +44,7 @@ class Prefix(Workload):
 
     def ranges(self) -> Ranges:
         """List the prefixes, the shortest first."""
-        upper = np.arange(1, self.domain.size + 1)
+        upper = np.arange(1, self.domain.afford().size + 1)
         return Ranges(self.domain, np.zeros_like(upper), upper)
 
     def _contents(self) -> tuple[bytes, ...]:
@@ -81,7 +81,7 @@ class Identity(Workload):
 
     def ranges(self) -> Ranges:
         """List the cells as boxes of side 1."""
-        lower = np.stack(np.unravel_index(np.arange(self.domain.size), self.domain.shape), axis=1)
+        lower = np.stack(np.unravel_index(np.arange(self.domain.afford().size), self.domain.shape), axis=1)
         return Ranges(self.domain, lower, lower + 1)
 
     def _contents(self) -> tuple[bytes, ...]:

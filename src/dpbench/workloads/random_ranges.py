@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dpbench.domain import DomainLike
 from dpbench.errors import InvalidWorkload
+from dpbench.given import LARGEST_SEED, afford, whole
 from dpbench.workloads.axis import AxisRanges, expected_square
 from dpbench.workloads.ranges import Ranges
 from dpbench.workloads.workload import Workload
@@ -32,15 +33,10 @@ class RandomRange(Workload):
 
     def __init__(self, domain: DomainLike, queries: int | None = 2000, seed: int = 0) -> None:
         super().__init__(domain)
-        if queries is not None and not _whole(queries, at_least=1):
-            raise InvalidWorkload(
-                f"{self.name} was asked for {queries!r} queries; give a positive whole number, "
-                f"or None for the distribution itself"
-            )
-        if not _whole(seed, at_least=0):
-            raise InvalidWorkload(f"{self.name} was given the seed {seed!r}; give a whole number >= 0")
-        self._queries = None if queries is None else int(queries)
-        self._seed = int(seed)
+        number, or_none = f"the number of queries of {self.name}", "a positive whole number, or None for all of them"
+        self._queries = None if queries is None else whole(queries, number, 1, 2**53, InvalidWorkload, or_none)
+        self._seed = whole(seed, f"the seed of {self.name}", 0, LARGEST_SEED, InvalidWorkload)
+        afford((self._queries or 0) * (3 * self.domain.ndim + 2), f"a list of {self._queries} ranges")
 
     @property
     def queries(self) -> int | None:
@@ -111,7 +107,3 @@ class RandomSmall(RandomRange):
 
     def _longest(self, side: int) -> int:
         return max(1, side // 16)
-
-
-def _whole(value: object, at_least: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= at_least

@@ -11,9 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpbench.domain import Domain, DomainLike
 from dpbench.errors import InvalidWorkload
+from dpbench.given import numbers
 from dpbench.workloads.reading import read_ranges
 from dpbench.workloads.summed_area import by_row, corners, summed_area
 from dpbench.workloads.workload import Workload
+
+LARGEST_WEIGHT = 1e100
+"""Weights are at most that, and at least one over it or 0."""
 
 
 class Ranges(Workload):
@@ -70,7 +74,7 @@ class Ranges(Workload):
 
         A difference array holds each |weight| at the corners of its box; its prefix sums are the coverage.
         """
-        shape = tuple(side + 1 for side in self.domain)
+        shape = tuple(side + 1 for side in self.domain.afford())
         magnitude = np.ones(self.queries, dtype=np.int64) if self._unit else np.abs(self.weights)
         coverage = np.zeros(int(np.prod(shape)), dtype=magnitude.dtype)
         for sign, flat in corners(self.domain, self.lower, self.upper):
@@ -114,15 +118,14 @@ class Ranges(Workload):
 
 def _corner(which: str, given: ArrayLike, domain: Domain) -> NDArray[np.int64]:
     """Bring corners to a fresh `(q, ndim)` array of int64."""
-    try:
-        array = np.asarray(given)
-    except ValueError:  # rows of unequal lengths
-        array = np.empty((), dtype=object)
+    array = numbers(
+        given, f"list of {which} corners", InvalidWorkload, "iuf", f"whole numbers of shape (q, {domain.ndim})"
+    )
     if array.ndim == 1 and domain.ndim == 1:
         array = array[:, np.newaxis]
     if array.size == 0 and array.ndim == 2:  # an empty list has no type of its own
         array = array.astype(np.int64)
-    if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != domain.ndim:
+    if array.dtype.kind != "i" or array.ndim != 2 or array.shape[1] != domain.ndim:
         raise InvalidWorkload(
             f"the {which} corners are a {array.dtype} array of shape {array.shape}; "
             f"a domain {domain} needs whole numbers of shape (q, {domain.ndim})"
@@ -134,15 +137,14 @@ def _weights(given: ArrayLike | None, queries: int) -> NDArray[np.float64]:
     """Bring weights to a fresh `(q,)` array of float64, ones where none are given."""
     if given is None:
         return np.ones(queries)
-    try:
-        array = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.full(0, np.nan)
+    array = np.array(
+        numbers(given, "list of weights", InvalidWorkload, "iuf", "one real number per range"), dtype=np.float64
+    )
     if array.shape != (queries,):
         raise InvalidWorkload(
             f"weights of shape {array.shape} do not fit {queries} ranges; give one real number per range"
         )
-    if not np.isfinite(array).all():
-        query = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise InvalidWorkload(f"range {query} has weight {array[query]}; give a finite real number")
+    size = np.abs(array[array != 0])
+    if not ((size >= 1 / LARGEST_WEIGHT) & (size <= LARGEST_WEIGHT)).all():
+        raise InvalidWorkload("a weight is above 1e100 or below 1e-100, where squares get lost; give 0 or one between")
     return array

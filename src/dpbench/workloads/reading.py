@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from math import isfinite
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.errors import InvalidWorkload
+from dpbench.given import as_path
 
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 _SHOWN = 40
@@ -54,11 +54,11 @@ def read_ranges(
 def _lines(path: str | PathLike[str]) -> list[str]:
     """Split a text file into lines, or refuse it in one line."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = as_path(path, "the file of ranges", InvalidWorkload).read_text(encoding="utf-8-sig")
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InvalidWorkload(f"cannot read the ranges in {path}: {reason}; check the path") from None
-    except ValueError:
+    except UnicodeDecodeError:
         raise InvalidWorkload(f"{path} is not a UTF-8 text file; give a CSV with {_START}") from None
     if "\0" in text:
         raise InvalidWorkload(f"{path} is a binary file; give a CSV with {_START}")
@@ -103,7 +103,7 @@ def _weight(field: str, where: str) -> float:
     """One finite weight."""
     try:
         weight = float(field)
-    except ValueError:
+    except UnicodeDecodeError:
         weight = float("nan")
     if not isfinite(weight) or "_" in field:
         raise InvalidWorkload(f"{where}: the weight {_shown(field)} is not a finite number; write 0.5, say")

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain, DomainLike
-from dpbench.errors import InvalidDomain, InvalidInput, InvalidWorkload, UnknownName
-from dpbench.workloads.summed_area import trial_blocks
+from dpbench.errors import InvalidDomain, InvalidInput, InvalidWorkload
+from dpbench.given import afford, known, numbers, of_kind
+from dpbench.workloads.summed_area import by_row, trial_blocks
 
 if TYPE_CHECKING:
     from dpbench.workloads.axis import AxisRanges
@@ -89,8 +90,10 @@ class Workload(ABC):
                [0, 0, 1]])
         """
         values, single = self._batch(estimate)
-        blocks = [self._answer(values[rows]) for rows in trial_blocks(len(values), self.domain.size)]
-        answers = np.concatenate(blocks) if len(blocks) > 1 else blocks[0]
+        afford(len(values) * (self.queries or 0), f"the answers of {len(values)} trials")
+        with np.errstate(over="ignore", invalid="ignore"):
+            blocks = [self._answer(values[rows]) for rows in trial_blocks(len(values), self.domain.size)]
+        answers = _finite(np.concatenate(blocks) if len(blocks) > 1 else blocks[0])
         return answers[0] if single else answers
 
     def norm(self, difference: NDArray[Any], order: str = "L2") -> NDArray[np.float64]:
@@ -99,9 +102,8 @@ class Workload(ABC):
         ``order`` is "L2" (root of the sum of squares), "L1" (sum) or "Linf" (largest absolute answer). One
         vector `(*domain)` gives one number.
         """
-        if order not in ORDERS:
-            raise UnknownName.among("norm", order, ORDERS)
-        return self._by_trial(difference, lambda values: self._norm(values, order))
+        kind = known(order, "norm", ORDERS)
+        return self._by_trial(difference, lambda values: self._norm(values, kind))
 
     def mean_squared(self, difference: NDArray[Any]) -> NDArray[np.float64]:
         """Average the squared answer to W·difference over the queries, by trial: `(trials,)`."""
@@ -122,6 +124,12 @@ class Workload(ABC):
             inside = (listed.lower[:, axis, np.newaxis] <= cell) & (cell < listed.upper[:, axis, np.newaxis])
             rows = (rows[:, :, np.newaxis] * inside[:, np.newaxis, :]).reshape(listed.queries, -1)
         return rows
+
+    @staticmethod
+    def insist(given: object) -> Workload:
+        """What was given where a workload is wanted, if it is one."""
+        found: Workload = of_kind(given, Workload, "the workload", "dpb.workloads.Prefix(1024)", InvalidWorkload)
+        return found
 
     @classmethod
     def describe(cls) -> str:
@@ -167,20 +175,30 @@ class Workload(ABC):
         self, difference: NDArray[Any], measure: Callable[[NDArray[Any]], NDArray[np.float64]]
     ) -> NDArray[np.float64]:
         values, single = self._batch(difference)
-        result = measure(values)
+        with np.errstate(over="ignore", invalid="ignore"):
+            result = _finite(measure(values))
         # a numpy scalar for a single vector: it has the methods of an array and prints as a number
         return result[0] if single else result
 
     def _batch(self, estimate: NDArray[Any]) -> tuple[NDArray[Any], bool]:
         """Check the shape and bring the values to `(trials, *domain)` in int64 or float64."""
-        values = np.asarray(estimate)
-        if values.dtype.kind not in "biuf":
-            raise InvalidInput(f"an estimate of type {values.dtype} cannot be summed; give an array of real numbers")
+        values = numbers(estimate, "estimate")
         single = values.ndim == self.domain.ndim
         if values.shape[-self.domain.ndim :] != self.domain.shape or values.ndim > self.domain.ndim + 1:
             raise InvalidDomain(
                 f"an array of shape {values.shape} does not fit a workload on domain {self.domain}; "
                 f"give shape {self.domain.shape} or {('trials', *self.domain.shape)}".replace("'", "")
             )
-        values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64, copy=False)
-        return (values[np.newaxis] if single else values), single
+        values = values[np.newaxis] if single else values
+        if values.dtype == np.int64 and values.size:
+            bound = int(max(values.max(), -values.min())) * self.domain.size
+            if bound >= 2**63 and by_row(np.abs(values)).sum(axis=1, dtype=np.float64).max() >= 2**62:
+                raise InvalidInput("the answers are beyond 2^62, where whole numbers wrap around; give float64 numbers")
+        return values, single
+
+
+def _finite(answers: NDArray[Any]) -> NDArray[Any]:
+    """Refuse sums that no float64 holds."""
+    if answers.dtype.kind == "f" and answers.size and not (np.isfinite(answers.max()) and np.isfinite(answers.min())):
+        raise InvalidInput("the answers are too large for floats; give smaller numbers or weights")
+    return answers

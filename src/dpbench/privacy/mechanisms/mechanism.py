@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.errors import AlgorithmFailed, InvalidInput, Unsupported
+from dpbench.errors import AlgorithmFailed, InvalidInput, Unsupported, shown
 from dpbench.privacy.budget import exact
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def claimed(value: object, what: str) -> Fraction:
     floating = isinstance(value, float) and np.isfinite(value)
     sensitivity = Fraction(*float.as_integer_ratio(value)) if floating else exact(value, what)  # type: ignore[arg-type]
     if sensitivity <= 0:
-        raise InvalidInput(f"{what} is {value!r}; it has to be greater than 0")
+        raise InvalidInput(f"{what} is {shown(value)}; it has to be greater than 0")
     return sensitivity
 
 

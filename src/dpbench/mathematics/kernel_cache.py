@@ -1,0 +1,77 @@
+"""Where compiled kernels are kept."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+VARIABLE = "NUMBA_CACHE_DIR"
+"""Environment variable of numba, which worker processes inherit."""
+IN_MEMORY = "DPBENCH_KERNELS_IN_MEMORY"
+"""Set by us for worker processes, so that the line is written once."""
+_ADVICE = f"set {VARIABLE} to a folder that can be written, and they are compiled once"
+
+
+def settle() -> None:
+    """Choose the folder where numba keeps kernels, if those that it tries by itself cannot be written."""
+    if os.environ.get(IN_MEMORY):
+        _keep_nothing()
+        return
+    if any(map(_is_writable, _usual())):
+        return
+    try:
+        folder = tempfile.mkdtemp(prefix="dpbench-kernels-")
+    except OSError:
+        os.environ[IN_MEMORY] = "1"
+        sys.stderr.write(f"dpbench: nothing can be written, so kernels are compiled in memory each time; {_ADVICE}\n")
+        _keep_nothing()
+        return
+    os.environ[VARIABLE] = folder
+    _tell_numba(folder)
+    atexit.register(_remove, folder, os.getpid())
+    sys.stderr.write(f"dpbench: kernels cannot be kept, so they are compiled into {folder} for now; {_ADVICE}\n")
+
+
+def _usual() -> list[Path]:
+    """Folders that numba tries, in its order."""
+    named = os.environ.get(VARIABLE)
+    beside = Path(__file__).parent / "kernels" / "__pycache__"
+    return [*([Path(named)] if named else []), beside, _of_the_user()]
+
+
+def _of_the_user() -> Path:
+    from numba.misc.appdirs import AppDirs
+
+    return Path(AppDirs(appname="numba", appauthor=False).user_cache_dir)  # type: ignore[no-untyped-call]
+
+
+def _is_writable(folder: Path) -> bool:
+    """Whether files can be made there: tried, since permissions do not know of full or read-only disks."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _tell_numba(folder: str) -> None:
+    from numba.core import config
+
+    config.CACHE_DIR = folder  # type: ignore[attr-defined]
+
+
+def _keep_nothing() -> None:
+    """Let numba compile without a cache; it refuses to decorate a function that it cannot keep."""
+    from numba.core.dispatcher import Dispatcher
+
+    Dispatcher.enable_caching = lambda _: None  # type: ignore[method-assign, assignment]
+
+
+def _remove(folder: str, process: int) -> None:
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
