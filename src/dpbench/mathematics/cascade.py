@@ -225,13 +225,21 @@ def first_weights(squares: Squares) -> Floats:
 
 
 def given(
-    squares: Squares, weights: Floats, points: int, reach: float, known: tuple[Any, ...] | None = None
+    squares: Squares,
+    weights: Floats,
+    points: int,
+    reach: float,
+    known: tuple[Any, ...] | None = None,
+    largest: int | None = None,
 ) -> Posterior:
-    """The posterior under given weights, on grids of so many points that reach so many standard deviations."""
+    """The posterior under given weights, on grids of so many points that reach so many standard deviations.
+
+    Likelihoods are kept where they have up to ``largest`` numbers; None: ``LARGEST_WORKSPACE``.
+    """
     from dpbench.mathematics.kernels import cascade
 
     boxes = 4 * squares._children
-    kept = int(boxes.sum()) * points <= LARGEST_WORKSPACE
+    kept = int(boxes.sum()) * points <= (LARGEST_WORKSPACE if largest is None else largest)
     base = np.cumsum(boxes) - boxes if kept else np.zeros_like(boxes)
     size = int(boxes.sum() if kept else boxes.max())
     likelihoods = Likelihoods(
