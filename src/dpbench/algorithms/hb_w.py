@@ -16,6 +16,7 @@ from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
 from dpbench.mathematics.block_tree import block_tree
 from dpbench.mathematics.least_squares import TreeLeastSquares
+from dpbench.mathematics.noise_bars import Influence
 from dpbench.mathematics.weighted_tree import Hierarchy, fit_hierarchy, hierarchy_variance
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
@@ -62,6 +63,10 @@ class HbW(Algorithm):
     def prepare(self, workload: Workload) -> None:
         """Choose the hierarchy."""
         _solver(workload.domain, fit_hierarchy(workload))
+
+    def influence(self, workload: Workload) -> Influence:
+        """By the two passes, backwards."""
+        return _solver(workload.domain, fit_hierarchy(workload)).influence
 
     def measurement(self, workload: Workload) -> tuple[Strategy, float]:
         """The weighted blocks; in closed form, since blocks of a level are alike."""
