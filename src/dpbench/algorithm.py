@@ -70,7 +70,7 @@ class Outcome:
         They cost no budget, since they are made from the estimate, answers and the noise's distribution. From a
         data-independent algorithm they are exact: whatever the counts, each holds the truth with probability ``level``
         (``mathematics/noise_bars.py``). From Cascade they are model-based (``mathematics/posterior_bars.py``): they
-        held for about nine of ten ranges on the tables that were tried (``dpbench.coverage()``), and nothing is
+        held for about nine of ten ranges on the tables that were tried (``dpbench.fitted.coverage()``), and nothing is
         guaranteed for every table; ``cautious=True`` widens them, ``guaranteed=True`` gives intervals from the noise
         alone, whose probability is at least ``level`` on any counts, and :meth:`exact` marks where those stand in
         anyway. Intervals are for the estimate as it is. Post-processing may move an estimate out of its interval, but
@@ -161,6 +161,7 @@ class NoiseBars:
 
     def draws(self, many: int, seed: int) -> NDArray[np.int64]:
         """There is no posterior without a prior."""
+        del many, seed
         raise Unsupported(f"{self.name} has no posterior to draw tables from; use Cascade")
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reference import cascade as reference
 
 from dpbench.domain import Domain
 from dpbench.mathematics.cascade import Fineness, Squares, first_weights, given, posterior
 from dpbench.mathematics.draws import blocks_of_draws
+from reference import cascade as reference
 
 
 def squares_of(shape, answers, gaussian=False):

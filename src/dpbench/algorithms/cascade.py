@@ -23,7 +23,7 @@ from dpbench.mathematics.groups import GroupTotals
 from dpbench.mathematics.level_shares import UNIT, block_sides, level_shares
 from dpbench.mathematics.posterior_bars import Calibration, PosteriorBars
 from dpbench.mathematics.weighted_tree import chain_weights
-from dpbench.privacy import PrivateData, Total, split
+from dpbench.privacy import PrivateData, split
 from dpbench.workloads import Workload
 
 Ints = NDArray[np.int64]
@@ -95,7 +95,7 @@ class Cascade(Algorithm):
         data.keep(squares)
         if data.domain.size == 1:
             _ask(data, squares, np.zeros(1, dtype=np.int64), data.budget, "the only cell")
-            return np.maximum(squares.answer[0, 0], 0.0).reshape(data.domain.shape)
+            return np.full(data.domain.shape, max(float(squares.answer[0, 0]), 0.0))
         per_record = data.as_epsilon(data.budget)
         for_total, rest = split(data.budget, TOTAL)
         _ask(data, squares, np.zeros(1, dtype=np.int64), for_total, "total")

@@ -42,7 +42,7 @@ def exact_intervals(squares: Squares, ranges: Ranges, level: float) -> Floats:
         found = _one_round(squares, ranges, level)
     else:
         found = _several_rounds(squares, ranges, level)
-    return np.maximum(np.stack([np.floor(found[:, 0]), np.ceil(found[:, 1])], axis=-1), 0.0)
+    return np.asarray(np.maximum(np.stack([np.floor(found[:, 0]), np.ceil(found[:, 1])], axis=-1), 0.0))
 
 
 def _rounds(squares: Squares) -> Ints:
@@ -59,7 +59,9 @@ def _one_round(squares: Squares, ranges: Ranges, level: float) -> Floats:
     solver = TreeLeastSquares(block_tree(squares.domain, [2 ** int(each) for each in levels], [0.0, *rates]))
     tree = solver.tree
     # the squares in the order of the tree; what lies in padding was not asked, and is 0 without noise
-    place = {tuple(key): v for v, key in enumerate(zip(logs.tolist(), squares.corner.max(axis=1).tolist(), strict=True))}
+    place = {
+        tuple(key): v for v, key in enumerate(zip(logs.tolist(), squares.corner.max(axis=1).tolist(), strict=True))
+    }
     answers, noisy = np.zeros(tree.nodes - 1), np.zeros(tree.nodes - 1, dtype=np.bool_)
     for number, (depth, start) in enumerate(zip(tree.depth[1:].tolist(), tree.start[1:].tolist(), strict=True)):
         v = place.get((int(levels[depth - 1]), start))

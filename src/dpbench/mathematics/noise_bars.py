@@ -69,7 +69,7 @@ def listed(workload: Workload) -> Ranges:
     queries = workload.queries
     if queries is None or queries * workload.domain.size > LARGEST:
         raise Unsupported(
-            f"intervals of {workload!r} would take {queries or 'unlimited'} queries times {workload.domain.size} cells; "
+            f"{workload!r} has too many queries for bars: {queries or 'unlimited'} on {workload.domain.size} cells; "
             f"give the ranges that matter as a workload of their own: dpb.workloads.Ranges(domain, lower, upper)"
         )
     return workload.ranges()

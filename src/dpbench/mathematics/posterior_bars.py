@@ -111,9 +111,9 @@ class PosteriorBars:
         squares = self.squares[trial]
         if squares.workspace * self.fineness.points > LARGEST_WORKSPACE:
             return np.ones(ranges.queries, dtype=np.bool_)
-        weak = self._axes == 2 and self.per_record * self.estimate[trial].sum() < WEAK
+        weak = bool(self._axes == 2 and self.per_record * self.estimate[trial].sum() < WEAK)
         small = (SMALL * (ranges.upper - ranges.lower) <= np.array(ranges.domain.shape)).all(axis=1)
-        return small & weak
+        return np.asarray(small & weak)
 
     def _model_based(self, trial: int, ranges: Ranges, level: float, calibration: Calibration) -> Floats:
         draws = self._draws(trial, DRAWS, self.seed)
@@ -156,7 +156,7 @@ class PosteriorBars:
 
     @property
     def _axes(self) -> int:
-        return max(sum(side > 1 for side in self.estimate.shape[1:]), 1)
+        return max(int(sum(side > 1 for side in self.estimate.shape[1:])), 1)
 
 
 def cut_length(ranges: Ranges, some: slice) -> Floats:

@@ -204,10 +204,7 @@ def _take(x, middle, left, right, gaussian, quantile, part, total, mass, span, s
         if 0 < i < n - 1 and mass[i - 1] > 0.0 and mass[i + 1] > 0.0 and 0 < j0 + i < many:
             slope = min(max(0.5 * math.log(mass[i + 1] / mass[i - 1]), -30.0), 30.0)
         u = uniform(state)
-        if abs(slope) < 1e-4:
-            place = u - 0.5
-        else:
-            place = math.log1p(u * math.expm1(slope)) / slope - 0.5
+        place = (u if abs(slope) < 1e-4 else math.log1p(u * math.expm1(slope)) / slope) - 0.5
         if j0 + i == 0:
             place = abs(place)
         elif j0 + i == many:
