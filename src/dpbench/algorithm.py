@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import lru_cache
 from types import UnionType
-from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Protocol, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpbench.domain import NUMBERS_PER_CELL, Domain, DomainLike
 from dpbench.errors import AlgorithmFailed, InvalidDomain, InvalidInput, UnknownName, Unsupported, shown
 from dpbench.given import afford, real, whole
+from dpbench.mathematics.noise_bars import Influence, check_level, half_widths, listed
 from dpbench.mathematics.postprocess import apply_steps, read_steps
 from dpbench.privacy import (
     Ledger,
@@ -54,12 +55,126 @@ def by_variant(*, private: Any, published: Any) -> Any:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gives out, and what it cost."""
+    """What a run gives out, what it cost, and how far off its answers may be."""
 
     estimate: Floats
     """``(trials, *domain)``."""
     ledger: Ledger
     """Every charge against the budget."""
+    algorithm: Algorithm | None = field(default=None, repr=False)
+    workload: Workload | None = field(default=None, repr=False)
+    """The workload that the algorithm ran for."""
+    kept: tuple[Any, ...] = field(default=(), repr=False)
+    """What the algorithm made of its answers in each trial, for error bars; nothing of the counts."""
+
+    def intervals(
+        self, workload: Workload, level: float = 0.9, *, cautious: bool = False, guaranteed: bool = False
+    ) -> Floats:
+        """Intervals for the true answers, ``(trials, q, 2)``: low and high of every query.
+
+        They cost no budget, since they are made from the estimate, answers and the noise's distribution. From a
+        data-independent algorithm they are exact: whatever the counts, each holds the truth with probability ``level``
+        (``mathematics/noise_bars.py``). From Cascade they are model-based (``mathematics/posterior_bars.py``): they
+        held for about nine of ten ranges on the tables that were tried (``dpbench.fitted.coverage()``), and nothing is
+        guaranteed for every table; ``cautious=True`` widens them, ``guaranteed=True`` gives intervals from the noise
+        alone, whose probability is at least ``level`` on any counts, and :meth:`exact` marks where those stand in
+        anyway. Intervals are for the estimate as it is. Post-processing may move an estimate out of its interval, but
+        the interval still speaks of the truth, which is never negative: so it may be cut at 0.
+
+        >>> import dpbench as dpb
+        >>> workload = dpb.workloads.Prefix(4)
+        >>> outcome = dpb.algorithms.get("Hb").outcome([3, 0, 5, 8], workload, epsilon=1.0, seed=0)
+        >>> outcome.intervals(workload, level=0.9).shape
+        (1, 4, 2)
+        """
+        return self._bars(workload).intervals(workload, check_level(level), cautious=cautious, guaranteed=guaranteed)
+
+    def exact(self, workload: Workload) -> NDArray[np.bool_]:
+        """``(trials, q)``: which of :meth:`intervals` come from the noise alone, and so hold on any counts."""
+        return self._bars(workload).exact(workload)
+
+    def draws(self, many: int, seed: int = 0) -> NDArray[np.int64]:
+        """Whole tables that the answers leave possible, ``(trials, many, *domain)``: draws from Cascade's posterior.
+
+        Counts are non-negative whole numbers. The same seed gives the same draws, and the seed may be published: draws
+        are a function of noisy answers, and cost nothing. *Never analyse one draw as if it were the table.* Take at
+        least 20, compute the statistic Q of each, and combine (Rubin's rule for completed data): the estimate is the
+        mean of the Q; with B their variance (divided by many - 1), the variance for the table itself is (1 + 1/many) B
+        with many - 1 degrees of freedom of Student's t. Where the table is a sample and the statistic speaks of its
+        population, add the mean U of the variances that each draw gives by itself: T = U + (1 + 1/many) B, with
+        (many - 1) (1 + U / ((1 + 1/many) B))^2 degrees of freedom.
+
+        >>> import dpbench as dpb
+        >>> outcome = dpb.algorithms.get("Cascade").outcome([3, 0, 5, 8], dpb.workloads.Prefix(4), epsilon=1.0, seed=0)
+        >>> outcome.draws(20).shape
+        (1, 20, 4)
+        """
+        if isinstance(many, bool) or not isinstance(many, int | np.integer) or many < 1:
+            raise InvalidInput(f"draws({many!r}); give a whole number of at least 1")
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise InvalidInput(f"the seed of draws is {seed!r}; give a whole number of at least 0")
+        return self._bars(self.workload).draws(int(many), int(seed))
+
+    def _bars(self, workload: Workload | None) -> ErrorBars:
+        if self.algorithm is None or self.workload is None or workload is None:
+            raise Unsupported("this outcome was put together by hand; take one from algorithm.outcome(...)")
+        if workload.domain != self.workload.domain:
+            raise InvalidDomain(
+                f"the estimate is over {self.workload.domain} and the workload over {workload.domain}; "
+                f"give both the same domain"
+            )
+        return self.algorithm.error_bars(self)
+
+
+class ErrorBars(Protocol):
+    """What :class:`Outcome` asks for intervals."""
+
+    def intervals(self, workload: Workload, level: float, *, cautious: bool, guaranteed: bool) -> Floats:
+        """``(trials, q, 2)``."""
+        ...
+
+    def exact(self, workload: Workload) -> NDArray[np.bool_]:
+        """``(trials, q)``."""
+        ...
+
+    def draws(self, many: int, seed: int) -> NDArray[np.int64]:
+        """``(trials, many, *domain)``."""
+        ...
+
+
+@dataclass(frozen=True)
+class NoiseBars:
+    """Intervals of an estimate that is linear in the answers of one measurement."""
+
+    outcome: Outcome
+    influence: Influence
+    scale: float
+    """Of the noise: Laplace's scale, or the standard deviation."""
+    name: str
+
+    @classmethod
+    def of(cls, outcome: Outcome, influence: Influence, strategy: Strategy, name: str) -> NoiseBars:
+        """With the noise that the whole budget pays for on the answers of a strategy."""
+        notion = outcome.ledger.notion
+        variance = notion.noise_variance(strategy)
+        return cls(outcome, influence, (variance if notion.name == "zCDP" else variance / 2) ** 0.5, name)
+
+    def intervals(self, workload: Workload, level: float, *, cautious: bool, guaranteed: bool) -> Floats:
+        """The answers, less and plus what the noise stays below; exact, so there is nothing to be cautious about."""
+        del cautious, guaranteed
+        gaussian = self.outcome.ledger.notion.name == "zCDP"
+        half = half_widths(workload, self.influence, self.scale, gaussian, level)
+        answers = workload.answer(self.outcome.estimate)
+        return np.stack([answers - half, answers + half], axis=-1)
+
+    def exact(self, workload: Workload) -> NDArray[np.bool_]:
+        """All."""
+        return np.ones((len(self.outcome.estimate), listed(workload).queries), dtype=np.bool_)
+
+    def draws(self, many: int, seed: int) -> NDArray[np.int64]:
+        """There is no posterior without a prior."""
+        del many, seed
+        raise Unsupported(f"{self.name} has no posterior to draw tables from; use Cascade")
 
 
 @dataclass(frozen=True)
@@ -165,6 +280,23 @@ class Algorithm:
         """Whether this form is epsilon-differentially private for adding or removing one record."""
         return self.variant == "private" or not self.not_private
 
+    def influence(self, workload: Workload) -> Influence:
+        """What the estimate of a query takes of every answer of :meth:`measurement`, for intervals from the noise.
+
+        Only for an algorithm whose estimate is linear in the answers of one ``data.measure`` of the whole budget, and
+        unbiased: a function from vectors of queries ``(many, *domain)`` to ``(many, answers)``.
+        """
+        del workload
+        raise Unsupported(
+            f"{self.name} has no intervals: its error depends on the counts in a way that it cannot know; "
+            f"use Cascade or a data-independent algorithm such as Hb"
+        )
+
+    def error_bars(self, outcome: Outcome) -> ErrorBars:
+        """How far off the answers of an outcome may be; from :meth:`influence`, unless an algorithm knows better."""
+        workload = Workload.insist(outcome.workload)
+        return NoiseBars.of(outcome, self.influence(workload), self.measurement(workload)[0], self.name)
+
     def measurement(self, workload: Workload) -> tuple[Strategy, float]:
         """What a data-independent algorithm measures, and its squared error per query for noise of variance 1."""
         del workload
@@ -202,7 +334,7 @@ class Algorithm:
         check_neighbours(neighbours)
         steps = read_steps(postprocess)
         estimate = self.outcome(
-            x, workload, epsilon, trials, seed, delta=delta, rho=rho, side_information=side_information
+            x, workload, epsilon, trials, seed, delta=delta, rho=rho, side_information=side_information, keep=False
         ).estimate
         return apply_steps(estimate, steps)
 
@@ -220,8 +352,9 @@ class Algorithm:
         scale_share: Fraction | None = None,
         noise: NoiseSource | None = None,
         channel: Channel | None = None,
+        keep: bool = True,
     ) -> Outcome:
-        """Run, and return the ledger beside the estimate.
+        """Run, and return the ledger beside the estimate, and what error bars need unless ``keep`` is False.
 
         ``scale_share`` replaces the share of the budget that is spent on a declared scale. ``noise`` and ``channel``
         exchange the source of noise and record or force what is drawn; they are for tests and audits.
@@ -243,6 +376,7 @@ class Algorithm:
             raise UnknownName.among("source of side information", source, SIDE_INFORMATION)
         if noise is None:
             noise = RandomNoise.seeded(seed_sequence(seed), trials)
+        kept: list[Any] | None = [] if keep else None
         data = PrivateData.open(
             x,
             notion,
@@ -250,6 +384,7 @@ class Algorithm:
             channel=channel,
             declared=self.side_information,
             published=self.variant == "published",
+            kept=kept,
         )
         self.check_domain(data.domain, workload)
         if "scale" in self.side_information:
@@ -260,7 +395,7 @@ class Algorithm:
         estimate = self.estimate(data, workload)
         self._check_estimate(estimate, data)
         data.ledger.close()
-        return Outcome(estimate, data.ledger)
+        return Outcome(estimate, data.ledger, self, workload, tuple(kept or ()))
 
     def notion(self, epsilon: object = None, delta: object = None, rho: object = None) -> Notion:
         """The budget that a user names, in the notion that it belongs to, if the algorithm has that."""

@@ -10,18 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import sqrt
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.algorithm import Algorithm
+from dpbench import fitted
+from dpbench.algorithm import Algorithm, Outcome
+from dpbench.errors import Unsupported
 from dpbench.mathematics.cascade import Fineness, Squares, posterior
 from dpbench.mathematics.groups import GroupTotals
 from dpbench.mathematics.level_shares import UNIT, block_sides, level_shares
+from dpbench.mathematics.posterior_bars import Calibration, PosteriorBars
 from dpbench.mathematics.weighted_tree import chain_weights
-from dpbench.privacy import PrivateData, Total, split
+from dpbench.privacy import PrivateData, split
 from dpbench.workloads import Workload
 
 Ints = NDArray[np.int64]
@@ -41,6 +45,14 @@ KEPT = {"low": Fraction(1, 5), "middle": Fraction(1, 2)}
 """Part of the rest that is kept for the second step inside."""
 WORTH_CUTTING = 16.0
 """Records times epsilon from which on a square of the first step inside is cut again."""
+
+
+@lru_cache(maxsize=2)
+def calibration(which: str) -> Calibration:
+    """How wide bars are, "calibrated" or "cautious", as trained on synthetic shapes."""
+    trained = fitted.error_bars()
+    widths = {int(axes): tuple((a, c) for a, c in pairs) for axes, pairs in trained[which].items()}
+    return Calibration(tuple(trained["levels"]), widths)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +94,11 @@ class Cascade(Algorithm):
 
     def estimate_once(self, data: PrivateData, workload: Workload) -> Floats:
         """Measure, then infer."""
-        if data.domain.size == 1:
-            return np.maximum(data.measure(Total(), data.budget, "the only cell"), 0.0).reshape(data.domain.shape)
         squares = Squares(data.domain, gaussian=data.ledger.notion.name == "zCDP")
+        data.keep(squares)
+        if data.domain.size == 1:
+            _ask(data, squares, np.zeros(1, dtype=np.int64), data.budget, "the only cell")
+            return np.full(data.domain.shape, max(float(squares.answer[0, 0]), 0.0))
         per_record = data.as_epsilon(data.budget)
         for_total, rest = split(data.budget, TOTAL)
         _ask(data, squares, np.zeros(1, dtype=np.int64), for_total, "total")
@@ -93,7 +107,25 @@ class Cascade(Algorithm):
             self._measure_levels(data, squares, workload, signal, rest)
         else:
             self._measure_where_records_are(data, squares, workload, signal, per_record)
-        return posterior(squares, Fineness(points=self.points, rounds=self.rounds)).mean
+        return posterior(squares, self._fineness).mean
+
+    def error_bars(self, outcome: Outcome) -> PosteriorBars:
+        """From draws of the posterior of the answers, calibrated; or from the noise on the answers alone."""
+        if not outcome.kept:
+            raise Unsupported("the answers were not kept; run outcome(...) with keep=True")
+        notion = outcome.ledger.notion
+        return PosteriorBars(
+            outcome.estimate,
+            outcome.kept,
+            self._fineness,
+            notion.as_epsilon(notion.amount),
+            calibration("calibrated"),
+            calibration("cautious"),
+        )
+
+    @property
+    def _fineness(self) -> Fineness:
+        return Fineness(points=self.points, rounds=self.rounds)
 
     def prepare(self, workload: Workload) -> None:
         """Weigh the levels."""

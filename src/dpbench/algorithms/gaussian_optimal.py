@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm
 from dpbench.mathematics.expected_error import mean_over_queries
 from dpbench.mathematics.gaussian_optimal import GaussianOptimal as GaussianOptimalStrategy
+from dpbench.mathematics.noise_bars import Influence
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 
@@ -49,6 +50,10 @@ class GaussianOptimal(Algorithm):
     def prepare(self, workload: Workload) -> None:
         """Find the strategy."""
         _strategy(workload)
+
+    def influence(self, workload: Workload) -> Influence:
+        """By the inverse, transposed."""
+        return _strategy(workload).influence
 
     def measurement(self, workload: Workload) -> tuple[Strategy, float]:
         """The strategy; the variance of a box is the product of those along its axes."""

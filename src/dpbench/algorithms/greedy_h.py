@@ -18,6 +18,7 @@ from dpbench.errors import InvalidInput, UnknownName, Unsupported
 from dpbench.mathematics.greedy import greedy_tree
 from dpbench.mathematics.leaf_images import Objective
 from dpbench.mathematics.least_squares import TreeLeastSquares
+from dpbench.mathematics.noise_bars import Influence
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 
@@ -93,6 +94,10 @@ class GreedyH(Algorithm):
     def prepare(self, workload: Workload) -> None:
         """Build the strategy."""
         _solver(workload, self.branching, self.steps, self.objective)
+
+    def influence(self, workload: Workload) -> Influence:
+        """By the two passes, backwards."""
+        return _solver(workload, self.branching, self.steps, self.objective).influence
 
     def measurement(self, workload: Workload) -> tuple[Strategy, float]:
         """The weighted tree; from the recurrences on it."""

@@ -15,6 +15,7 @@ from dpbench.algorithm import Algorithm, by_variant
 from dpbench.domain import Domain
 from dpbench.mathematics.integers import ceiling_log
 from dpbench.mathematics.least_squares import TreeLeastSquares, complete_tree_solver, complete_tree_variance
+from dpbench.mathematics.noise_bars import Influence
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 
@@ -69,6 +70,10 @@ class Hb(Algorithm):
         del workload
         tree = self._solver(data.domain)
         return tree.solve(data.measure(tree.strategy, data.budget, "tree, all levels alike"))
+
+    def influence(self, workload: Workload) -> Influence:
+        """By the two passes, backwards."""
+        return self._solver(workload.domain).influence
 
     def measurement(self, workload: Workload) -> tuple[Strategy, float]:
         """The tree; in closed form, since the complete tree has one precision per level."""

@@ -21,6 +21,7 @@ from dpbench import fitted
 from dpbench.algorithm import Algorithm
 from dpbench.errors import Unsupported
 from dpbench.mathematics.moments import Moment, counted, grouped_axes, listed_axis, typical
+from dpbench.mathematics.noise_bars import Influence
 from dpbench.mathematics.p_identity import AxisStrategy, PIdentity
 from dpbench.mathematics.p_identity_fit import LONGEST_SEARCH, fit_axis
 from dpbench.mathematics.p_identity_solver import PIdentityLeastSquares
@@ -87,6 +88,10 @@ class HDMM(Algorithm):
     def prepare(self, workload: Workload) -> None:
         """Find the strategy, or search for it."""
         self._solver(workload)
+
+    def influence(self, workload: Workload) -> Influence:
+        """By least squares along each axis."""
+        return self._solver(workload).influence
 
     def measurement(self, workload: Workload) -> tuple[Strategy, float]:
         """The weighted cells and rows, and the trace that the search minimises; on a list, the mean over its boxes."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm
 from dpbench.mathematics.cells import Cells
 from dpbench.mathematics.expected_error import lengths, mean_over_queries
+from dpbench.mathematics.noise_bars import Influence
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 
@@ -38,6 +39,10 @@ class Identity(Algorithm):
         """Noisy cells, as they are."""
         del workload
         return data.measure(Cells(data.domain), data.budget, "cells")
+
+    def influence(self, workload: Workload) -> Influence:
+        """The cells of a query."""
+        return Cells(workload.domain).influence
 
     def measurement(self, workload: Workload) -> tuple[Strategy, float]:
         """The cells; a query adds up as many noises as it has cells."""

@@ -16,6 +16,7 @@ from dpbench.errors import InvalidInput
 from dpbench.mathematics.cells import Cells
 from dpbench.mathematics.expected_error import lengths, mean_over_queries
 from dpbench.mathematics.haar import HaarWavelet, range_energy
+from dpbench.mathematics.noise_bars import Influence
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 
@@ -57,6 +58,10 @@ class Privelet(Algorithm):
             return data.measure(Cells(data.domain), data.budget, "cells")
         wavelet = HaarWavelet(data.domain)
         return wavelet.invert(data.measure(wavelet, data.budget, "wavelet coefficients"))
+
+    def influence(self, workload: Workload) -> Influence:
+        """Coefficients over the sizes of their nodes."""
+        return (Cells if self._plain(workload) else HaarWavelet)(workload.domain).influence
 
     def measurement(self, workload: Workload) -> tuple[Strategy, float]:
         """The coefficients; the product over axes of a range's energy in them."""

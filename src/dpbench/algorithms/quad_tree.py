@@ -18,6 +18,7 @@ from dpbench.errors import InvalidInput, UnknownName, Unsupported
 from dpbench.mathematics.authors_tree import RawPrecision, raw_precision_variance
 from dpbench.mathematics.integers import ceiling_log
 from dpbench.mathematics.least_squares import TreeLeastSquares, complete_tree_variance
+from dpbench.mathematics.noise_bars import Influence
 from dpbench.mathematics.tree import complete_tree_of_blocks
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
@@ -96,6 +97,10 @@ class QuadTree(Algorithm):
         del workload
         tree = _solver(data.domain, self._levels(data.domain), self.budget, self.inference)
         return tree.solve(data.measure(tree.strategy, data.budget, f"quadtree, {self.budget} budget"))
+
+    def influence(self, workload: Workload) -> Influence:
+        """By the two passes, backwards."""
+        return _solver(workload.domain, self._levels(workload.domain), self.budget, self.inference).influence
 
     def measurement(self, workload: Workload) -> tuple[Strategy, float]:
         """The nodes; in closed form where leaves are cells, since the complete tree has one precision per level."""

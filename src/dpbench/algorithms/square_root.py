@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
 from dpbench.mathematics.expected_error import mean_over_queries
+from dpbench.mathematics.noise_bars import Influence
 from dpbench.mathematics.square_root import SquareRoot as SquareRootStrategy
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
@@ -39,6 +40,10 @@ class SquareRoot(Algorithm):
         del workload
         strategy = SquareRootStrategy(data.domain)
         return strategy.reconstruct(data.measure(strategy, data.budget, "square root of the prefixes"))
+
+    def influence(self, workload: Workload) -> Influence:
+        """By the inverse, transposed."""
+        return SquareRootStrategy(workload.domain).influence
 
     def measurement(self, workload: Workload) -> tuple[Strategy, float]:
         """A x; the variance of a range is known in closed form."""

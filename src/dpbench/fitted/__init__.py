@@ -8,17 +8,24 @@ be read or written there, a search costs its time again and nothing else.
 from __future__ import annotations
 
 import contextlib
+import csv
+import json
 import os
 import zipfile
 import zlib
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Arrays = dict[str, NDArray[np.generic]]
 
+ERROR_BARS = Path(__file__).parent / "error_bars.json"
+"""How wide Cascade's intervals are; ``python -m benchmarks.coverage --train`` makes it."""
+COVERAGE = Path(__file__).parent / "coverage.csv"
+"""How often Cascade's intervals held on the paper's histograms; ``python -m benchmarks.coverage`` makes it."""
 SHIPPED = Path(__file__).parent / "hdmm.npz"
 """The archive that comes with the package; the arrays of a strategy are named ``name/array``."""
 
@@ -32,6 +39,18 @@ def shipped(name: str) -> Arrays | None:
     with np.load(SHIPPED) as archive:
         found = {path: archive[path] for path in archive.files if path.startswith(f"{name}/")}
     return {path.removeprefix(f"{name}/"): array for path, array in found.items()} or None
+
+
+def error_bars() -> dict[str, Any]:
+    """Levels, and by "calibrated" and "cautious", number of axes and level, the A and C of ``posterior_bars.py``."""
+    found: dict[str, Any] = json.loads(ERROR_BARS.read_text())
+    return found
+
+
+def coverage() -> list[dict[str, str]]:
+    """Measured coverage, per cent, by dataset, domain, scale, kind of query and form of interval."""
+    with COVERAGE.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def kept(name: str) -> Arrays | None:

@@ -73,6 +73,9 @@ class Squares:
         self.first_child = np.full(1, -1, dtype=np.int64)
         self.answer = np.zeros((1, 2))
         self.rate = np.zeros((1, 2))
+        self.asked = np.zeros((1, 2), dtype=np.int64)
+        """``(squares, 2)``: the round of each answer. A round ends where :meth:`moments` looks at the answers."""
+        self.rounds = 0
         self.cells = self._cells_from(self.corner, self.logs)
         """``(squares,)``: cells of the domain in each; 0 in padding."""
 
@@ -107,13 +110,19 @@ class Squares:
         self.first_child = np.concatenate([self.first_child, np.full(len(corner), -1)])
         self.answer = np.concatenate([self.answer, np.zeros(corner.shape)])
         self.rate = np.concatenate([self.rate, np.zeros(corner.shape)])
+        self.asked = np.concatenate([self.asked, np.zeros_like(corner)])
         return new[self.cells[new] > 0]
 
     def put(self, squares: Ints, answers: Floats, scale: float) -> None:
-        """Record noisy counts of squares, beside those that they may have already; ``scale`` is that of the noise."""
+        """Record noisy counts of squares, beside those that they may have already; ``scale`` is that of the noise.
+
+        Exact intervals (``exact_bars.py``) rely on this: what is asked depends on earlier answers by :meth:`moments`
+        alone, apart from the total; and a square that is not cut is not left so because of its last answer.
+        """
         second = (self.rate[squares, 0] > 0).astype(np.int64)
         self.answer[squares, second] = answers
         self.rate[squares, second] = 1.0 / scale
+        self.asked[squares, second] = self.rounds
 
     def labels(self, squares: Ints) -> Ints:
         """``(cells,)``: which of some disjoint squares of one size each cell of the domain is in; -1: none."""
@@ -130,6 +139,7 @@ class Squares:
         """
         from dpbench.mathematics.kernels.squares import square_moments
 
+        self.rounds += 1
         return square_moments(  # type: ignore[no-any-return]
             self.first_child, self._children, self.cells.astype(np.float64), self.answer, self.rate
         )
@@ -149,6 +159,11 @@ class Squares:
     def _cells_from(self, corner: Ints, logs: Ints) -> Ints:
         end = np.minimum(corner + (1 << logs), self.sides)
         return np.asarray(np.maximum(end - corner, 0).prod(axis=1))
+
+    @property
+    def workspace(self) -> int:
+        """How many boxes likelihoods are kept for, in all."""
+        return int(4 * self._children.sum())
 
     @property
     def _children(self) -> Ints:
@@ -225,13 +240,21 @@ def first_weights(squares: Squares) -> Floats:
 
 
 def given(
-    squares: Squares, weights: Floats, points: int, reach: float, known: tuple[Any, ...] | None = None
+    squares: Squares,
+    weights: Floats,
+    points: int,
+    reach: float,
+    known: tuple[Any, ...] | None = None,
+    largest: int | None = None,
 ) -> Posterior:
-    """The posterior under given weights, on grids of so many points that reach so many standard deviations."""
+    """The posterior under given weights, on grids of so many points that reach so many standard deviations.
+
+    Likelihoods are kept where they have up to ``largest`` numbers; None: ``LARGEST_WORKSPACE``.
+    """
     from dpbench.mathematics.kernels import cascade
 
     boxes = 4 * squares._children
-    kept = int(boxes.sum()) * points <= LARGEST_WORKSPACE
+    kept = int(boxes.sum()) * points <= (LARGEST_WORKSPACE if largest is None else largest)
     base = np.cumsum(boxes) - boxes if kept else np.zeros_like(boxes)
     size = int(boxes.sum() if kept else boxes.max())
     likelihoods = Likelihoods(

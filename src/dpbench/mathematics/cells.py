@@ -23,6 +23,10 @@ class Cells:
         """One answer a cell."""
         return self.domain.shape
 
+    def influence(self, queries: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What each query takes of every answer: its cells."""
+        return queries
+
     def answer(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """The counts."""
         return counts

@@ -135,6 +135,10 @@ class GaussianOptimal:
         """Cells ``(..., *domain)`` from answers ``(..., *domain)``; A is square, so the inverse is least squares."""
         return self._along_axes(answers, [axis.inverse for axis in self.axes])
 
+    def influence(self, queries: Floats) -> Floats:
+        """What each query ``(..., *domain)`` takes of every answer: the transpose of :meth:`reconstruct`."""
+        return self._along_axes(queries, [axis.inverse.T for axis in self.axes])
+
     @property
     def range_variances(self) -> tuple[AxisFunction, ...]:
         """:meth:`OptimalAxis.range_variance` of each axis."""

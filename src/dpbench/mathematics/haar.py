@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,7 @@ from dpbench.mathematics.integers import ceiling_log
 Floats = NDArray[np.float64]
 
 
-def forward_axis(values: NDArray[np.int64], axis: int) -> NDArray[np.int64]:
+def forward_axis(values: NDArray[Any], axis: int) -> NDArray[Any]:
     """The transform along one axis whose length is a power of two."""
     sums = np.moveaxis(values, axis, -1)
     packed = np.empty_like(sums)
@@ -83,6 +84,18 @@ class HaarWavelet:
             cells = invert_axis(cells.reshape(outer, cells.shape[axis], inner)).reshape(cells.shape)
         crop = (slice(None), *(slice(side) for side in self.domain))
         return np.ascontiguousarray(cells[crop])
+
+    def influence(self, queries: Floats) -> Floats:
+        """What each query ``(many, *domain)`` takes of every coefficient, ``(many, *shape)``.
+
+        The inverse is the transpose with every coefficient divided by its squared norm, the cells of its node.
+        """
+        padding = [(0, 0), *((0, padded - side) for padded, side in zip(self.shape, self.domain, strict=True))]
+        weights: Floats = np.pad(queries, padding)
+        for axis, levels in enumerate(self.levels, start=1):
+            norms = 2.0 ** (levels - np.array([0, *(int(k).bit_length() - 1 for k in range(1, 2**levels))]))
+            weights = forward_axis(weights, axis) / norms.reshape(-1, *[1] * (weights.ndim - 1 - axis))
+        return weights
 
 
 def range_energy(lower: NDArray[np.int64], upper: NDArray[np.int64], levels: int) -> Floats:

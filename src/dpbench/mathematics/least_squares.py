@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.mathematics.expected_error import lengths, mean_over_queries, squared_overlaps
+from dpbench.mathematics.noise_bars import insist_on_whole
 from dpbench.mathematics.tree import Tree, TreeCounts, complete_tree
 from dpbench.workloads import Workload
 
@@ -94,6 +95,41 @@ class TreeLeastSquares:
             tree.domain.size,
         )
         return np.asarray(cells).reshape(len(answers), *tree.domain.shape)
+
+    def influence(self, queries: Floats) -> Floats:
+        """What each query ``(many, *domain)`` takes of every answer, ``(many, measured nodes)``; for whole leaves."""
+        from dpbench.mathematics.kernels.tree import influence
+
+        tree = self.tree
+        own, below, share, part = self._coefficients
+        flat = np.ascontiguousarray(queries.reshape(len(queries), -1))
+        if (tree.real_cells[tree.leaves] > 1).any():
+            insist_on_whole(flat, self._leaf_of_cell, "the tree")
+        return np.asarray(
+            influence(
+                flat,
+                own,
+                below,
+                share,
+                tree.first_child,
+                tree.start,
+                tree.stop,
+                tree.order,
+                part,
+                tree.unmeasured,
+            )
+        )
+
+    @cached_property
+    def _leaf_of_cell(self) -> Ints:
+        """``(cells,)``: the leaf that each cell is in, numbered from 0."""
+        tree = self.tree
+        along = np.repeat(np.arange(len(tree.leaves)), (tree.stop - tree.start)[tree.leaves])
+        at = np.concatenate([np.arange(tree.start[v], tree.stop[v]) for v in tree.leaves])
+        cells = tree.order[at]
+        result = np.zeros(tree.domain.size, dtype=np.int64)
+        result[cells[cells >= 0]] = along[cells >= 0]
+        return np.unique(result, return_inverse=True)[1]
 
     @property
     def _unit_variance(self) -> Floats:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.mathematics.moments import Lengths
+from dpbench.mathematics.noise_bars import insist_on_whole
 from dpbench.mathematics.p_identity import AxisStrategy, PIdentity, along
 from dpbench.mathematics.p_identity_fit import trace
 from dpbench.workloads import Ranges, Workload
@@ -54,6 +55,12 @@ class AxisLeastSquares:
         from dpbench.mathematics.kernels.p_identity import solve
 
         return np.asarray(solve(self.strategy.rows, self.theta, 1.0 / self.strategy.cell, self.inverse, answers))
+
+    def influence(self, queries: Floats) -> Floats:
+        """What each query ``(side, lanes)`` takes of every answer, ``(side + count, lanes)``."""
+        answers = np.zeros((self.strategy.side + self.strategy.count, queries.shape[1]))
+        answers[: self.strategy.side] = queries / self.strategy.cell[:, None]
+        return self.strategy.measure(self.solve(answers))
 
     def variance(self, lower: Ints, upper: Ints) -> Floats:
         """w^T X^-1 w for ranges: the cells' own variances, less what the wide rows know."""
@@ -108,6 +115,20 @@ class PIdentityLeastSquares:
                     values = np.repeat(each, cells, axis=number)
             result[start : start + step] = values
         return result
+
+    def influence(self, queries: Floats) -> Floats:
+        """What each query ``(many, *domain)`` takes of every answer, ``(many, *shape)``; for whole groups.
+
+        Least squares gives A X^-1 w: the query is put on the cells' own answers, solved for and measured again.
+        """
+        values = queries
+        for number, (edges, axis) in enumerate(zip(self.strategy.edges, self.axes, strict=True), start=1):
+            groups = np.repeat(np.arange(len(edges) - 1), np.diff(edges))
+            if len(groups) > axis.strategy.side:
+                some = np.moveaxis(values, number, -1).reshape(-1, len(groups))
+                insist_on_whole(some, groups, "HDMM")
+            values = along(number, axis.influence, np.take(values, edges[:-1], axis=number))
+        return values
 
     def mean_variance(self, workload: Workload) -> float:
         """Mean over the queries of their variance, where every answer carries noise of variance 1.

@@ -76,6 +76,10 @@ class SquareRoot:
         """Cells ``(..., n)`` from answers ``(..., n)``; A is square, so the inverse is least squares."""
         return _convolve(answers, self._inverse)
 
+    def influence(self, queries: Floats) -> Floats:
+        """What each query ``(..., n)`` takes of every answer: the transpose of :meth:`reconstruct`."""
+        return np.ascontiguousarray(_convolve(queries[..., ::-1], self._inverse)[..., ::-1])
+
     def range_variance(self, lower: Ints, upper: Ints) -> Floats:
         """Variance of the ranges ``[lower, upper)`` where every answer carries noise of variance 1.
 

@@ -56,6 +56,7 @@ class PrivateData:
     __slots__ = (
         "__coins",
         "__counts",
+        "__kept",
         "__ledger",
         "__vault",
         "_channel",
@@ -79,8 +80,10 @@ class PrivateData:
         single: bool = False,
         vault: dict[Statistic, Any] | None = None,
         coins: dict[str, tuple[np.random.Generator, ...]] | None = None,
+        kept: list[Any] | None = None,
     ) -> None:
         self.__counts = counts
+        self.__kept = kept
         self.__vault: dict[Statistic, Any] = {} if vault is None else vault
         self.__ledger = ledger
         self.__coins: dict[str, tuple[np.random.Generator, ...]] = {} if coins is None else coins
@@ -101,11 +104,12 @@ class PrivateData:
         channel: Channel | None = None,
         declared: Sequence[str] = (),
         published: bool = False,
+        kept: list[Any] | None = None,
     ) -> PrivateData:
         """Put counts behind a handle with a fresh ledger; a number is an epsilon."""
         notion = budget if isinstance(budget, PureDP | ZCDP) else PureDP(read_epsilon(budget))
         ledger = Ledger(notion, noise.trials)
-        return cls(as_counts(values), ledger, noise, channel=channel, declared=declared, published=published)
+        return cls(as_counts(values), ledger, noise, channel=channel, declared=declared, published=published, kept=kept)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         """Refuse to be copied or pickled: a copy would have the budget once more."""
@@ -263,6 +267,17 @@ class PrivateData:
         self.ledger.charge(Charge("reveal", why, Fraction(0)))
         return self.__counts
 
+    # --- what the outcome keeps -------------------------------------------------------------------
+
+    def keep(self, answers: Any) -> None:
+        """Hand what was made from answers to the outcome, one thing per trial, for error bars.
+
+        An algorithm knows nothing of the counts but answers, so this is post-processing and costs nothing. Where
+        nobody will ask for bars, as in a benchmark, it is dropped.
+        """
+        if self.__kept is not None:
+            self.__kept.append(answers)
+
     # --- public randomness ------------------------------------------------------------------------
 
     def coins(self) -> Any:
@@ -298,6 +313,7 @@ class PrivateData:
                 scale=None if self._scale is None else self._scale[trial : trial + 1],
                 single=True,
                 vault=self.__vault,
+                kept=self.__kept,
             )
 
     # --- inside -----------------------------------------------------------------------------------

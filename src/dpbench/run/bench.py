@@ -75,6 +75,7 @@ class Bench:
             side_information=unit.side_information or None,  # type: ignore[arg-type]  # checked by the plan
             scale_share=Fraction(repr(unit.rho_total)),
             noise=RandomNoise.seeded(seed, unit.trials, unit.first_trial),
+            keep=False,
         )
         ended = clock()
         if _content(workload) != workload.key:

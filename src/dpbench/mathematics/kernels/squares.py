@@ -82,3 +82,50 @@ def list_answers(first_child, children, cells, answer, rate):  # type: ignore[no
                 start[c] = here
                 here += size[c]
     return start, start + size, listed[0].copy(), listed[1].copy(), listed[2].copy()
+
+
+@njit(
+    "Tuple((float64[:,::1], int64[:,:,::1]))(int64[:,::1], int64[:,::1], int64[::1], int64[::1], int64[:,::1], "
+    "int64[:,::1], int64[::1], float64[:,::1], int64[:,::1], int64)",
+    cache=True,
+)
+def cover(lower, upper, first_child, children, corner, logs, sides, answer, kind, kinds):  # type: ignore[no-untyped-def]
+    """Boxes from squares: the largest measured ones inside by their first answers; then with those at the border too.
+
+    ``kind`` is the number of an answer's round and scale, -1 where there is none. A square at the border that is not
+    cut enters by its last answer. Returns both sums ``(2, q)`` and how many answers of each kind are in them.
+    """
+    many = lower.shape[0]
+    sums = np.zeros((2, many))
+    counts = np.zeros((2, many, kinds), dtype=np.int64)
+    stack = np.empty(first_child.shape[0], dtype=np.int64)
+    for q in range(many):
+        stack[0] = 0
+        waiting = 1
+        while waiting:
+            waiting -= 1
+            v = stack[waiting]
+            apart = False
+            inside = True
+            for axis in range(2):
+                begin = corner[v, axis]
+                end = min(begin + (1 << logs[v, axis]), sides[axis])
+                if end <= begin or begin >= upper[q, axis] or end <= lower[q, axis]:
+                    apart = True
+                if begin < lower[q, axis] or end > upper[q, axis]:
+                    inside = False
+            if apart:
+                continue
+            if inside and kind[v, 0] >= 0:
+                for side in range(2):
+                    sums[side, q] += answer[v, 0]
+                    counts[side, q, kind[v, 0]] += 1
+            elif first_child[v] >= 0:
+                for c in range(first_child[v], first_child[v] + children[v]):
+                    stack[waiting] = c
+                    waiting += 1
+            else:
+                slot = 1 if kind[v, 1] >= 0 else 0
+                sums[1, q] += answer[v, slot]
+                counts[1, q, kind[v, slot]] += 1
+    return sums, counts

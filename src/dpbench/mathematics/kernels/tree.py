@@ -94,3 +94,45 @@ def box_variances(  # type: ignore[no-untyped-def]
                 r[v] = damping[v] * s
         result[q] = total
     return result
+
+
+@njit(
+    "float64[:,::1](float64[:,::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[::1], int64[::1], "
+    "int64[::1], float64[::1], int64)",
+    cache=True,
+)
+def influence(queries, own, below, share, first_child, start, stop, order, part, skipped):  # type: ignore[no-untyped-def]
+    """How much of each answer :func:`least_squares` puts into each linear query of the cells: its transpose.
+
+    ``queries`` is ``(many, cells)``; returns ``(many, measured)``. The passes run backwards: first what the query takes
+    of each node's final estimate, from the leaves up, then of each z, from the root down.
+    """
+    many = queries.shape[0]
+    nodes = own.shape[0]
+    result = np.zeros((many, nodes - skipped))
+    final = np.empty(nodes)
+    missing = np.empty(nodes)
+    for t in range(many):
+        for v in range(nodes - 1, -1, -1):
+            first = first_child[v]
+            last = first_child[v + 1]
+            if first == last:
+                s = 0.0
+                for position in range(start[v], stop[v]):
+                    cell = order[position]
+                    if cell >= 0:
+                        s += queries[t, cell]
+                final[v] = s * part[v]
+            else:
+                s = 0.0
+                for c in range(first, last):
+                    s += share[c] * final[c]
+                missing[v] = s
+                final[v] = s
+        # final[v] is now what the query takes of x_v - z_v and of z_v itself; -missing goes to the sum of children's z
+        for v in range(nodes):
+            if v >= skipped:
+                result[t, v - skipped] = own[v] * final[v]
+            for c in range(first_child[v], first_child[v + 1]):
+                final[c] += below[v] * final[v] - missing[v]
+    return result

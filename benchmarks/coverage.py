@@ -1,0 +1,300 @@
+"""How often Cascade's intervals hold, and the training of their widths.
+
+``python -m benchmarks.coverage --train`` chooses A and C on synthetic shapes alone and writes
+``src/dpbench/fitted/error_bars.json``. ``python -m benchmarks.coverage`` then looks at the paper's 27 histograms
+(``DPBENCH_DATA``) and writes ``src/dpbench/fitted/coverage.csv``. Draws are kept by release in ``--folder``, so both
+can be interrupted; delete that folder after a change of Cascade.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dpbench as dpb
+from dpbench import datasets, fitted
+from dpbench.datasets import families, shapes
+from dpbench.domain import Domain
+from dpbench.mathematics.posterior_bars import DRAWS, Calibration, cut_length
+from dpbench.run.seeds import seed_for
+from dpbench.workloads import Ranges, Workload
+
+Floats = NDArray[np.float64]
+
+EPSILON = 0.1
+LEVELS = (0.5, 0.8, 0.9, 0.95)
+MANY = 200
+"""Queries of a kind per release."""
+SCALES = (10**3, 10**4, 10**5, 10**6, 10**7)
+LOOKED_AT = (*SCALES, 10**8)
+TRAINED_ON = ("ranges", "prefixes", "corner boxes", "chosen short")
+"""Kinds of queries whose coverage is trained."""
+SETTINGS = 0.9
+"""Part of the synthetic settings in which cautious intervals have their level."""
+BINS = 4
+"""Groups by cut length in which boxes of the plane should have their level."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """One run of Cascade."""
+
+    name: str
+    domain: Domain
+    scale: int
+    synthetic: bool
+
+    @property
+    def key(self) -> str:
+        """The name of its file."""
+        return f"{self.name}-{self.domain}-{self.scale}".replace("/", "_")
+
+    def counts(self) -> NDArray[np.int64]:
+        """The table that is released."""
+        shape = shapes.get(self.name, self.domain) if self.synthetic else datasets.load(self.name)
+        return dpb.generate(shape, scale=self.scale, domain=self.domain, seed=seed_for(0, "coverage", self.key, "data"))
+
+
+def synthetic() -> Iterator[Release]:
+    """The training set: all shapes, and an instance of every family."""
+    plan: dict[int, list[tuple[str, Sequence[int]]]] = {
+        1: [("1024", SCALES), ("4096", SCALES[::2])],
+        2: [("64x64", SCALES)],
+    }
+    for axes, domains in plan.items():
+        for domain, scales in domains:
+            for name in [*shapes.names(axes), *families.instances(axes, 1)]:
+                for scale in scales:
+                    yield Release(name, Domain.of(domain), scale, True)
+
+
+def paper() -> Iterator[Release]:
+    """The paper's histograms at the domains of the figures."""
+    for name in datasets.names():
+        domain = Domain.of("4096" if datasets.load(name).ndim == 1 else "128x128")
+        for scale in LOOKED_AT:
+            yield Release(name, domain, scale, False)
+
+
+def kinds_of_queries(domain: Domain, estimate: Floats, rng: np.random.Generator) -> dict[str, Ranges]:
+    """Queries of every kind; chosen ones are placed in proportion to the released estimate."""
+    sides, axes = np.array(domain.shape), domain.ndim
+    flat = np.maximum(estimate.reshape(-1), 0.0)
+    chance = flat / flat.sum() if flat.sum() > 0 else np.full(flat.size, 1 / flat.size)
+
+    def boxes(lower: Any, upper: Any) -> Ranges:
+        return Ranges(domain, np.asarray(lower), np.asarray(upper))
+
+    def cells(places: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.stack(np.unravel_index(places, domain.shape), axis=1)
+
+    random = dpb.workloads.RandomRange(domain, queries=MANY, seed=int(rng.integers(2**31))).ranges()
+    corner = rng.integers(1, sides + 1, size=(MANY, axes))
+    chosen = cells(rng.choice(flat.size, size=MANY, p=chance))
+    lengths = np.exp(rng.uniform(np.log(2), np.log(np.maximum(sides / 4, 2)), size=(MANY, axes))).astype(np.int64)
+    lower = np.clip(chosen - (rng.random((MANY, axes)) * lengths).astype(np.int64), 0, sides - lengths)
+    anywhere = cells(rng.integers(flat.size, size=MANY))
+    again = cells(rng.choice(flat.size, size=MANY, p=chance))
+    return {
+        "ranges": random,
+        "prefixes" if axes == 1 else "corner boxes": boxes(np.zeros_like(corner), corner),
+        "chosen short": boxes(lower, lower + lengths),
+        "cells": boxes(anywhere, anywhere + 1),
+        "chosen cells": boxes(again, again + 1),
+        "total": boxes([[0] * axes], [sides]),
+    }
+
+
+def look(release: Release, folder: Path) -> dict[str, Floats]:
+    """One release: per query the truth, the estimate, cut length, and quantiles of the draws; kept on disk."""
+    path = folder / f"{release.key}.npz"
+    if path.is_file():
+        with np.load(path) as kept:
+            return dict(kept)
+    x = release.counts()
+    workload: Workload = (
+        dpb.workloads.Prefix(release.domain)
+        if release.domain.ndim == 1
+        else dpb.workloads.RandomRange(release.domain, queries=2000, seed=0)
+    )
+    seed = seed_for(0, "coverage", release.key, "noise")
+    outcome = dpb.algorithms.get("Cascade").outcome(x, workload, EPSILON, seed=seed)
+    queries = kinds_of_queries(
+        release.domain, outcome.estimate[0], np.random.default_rng(seed_for(0, "coverage", release.key, "queries"))
+    )
+    draws = outcome.draws(DRAWS)[0]
+    result: dict[str, Floats] = {}
+    for kind, ranges in queries.items():
+        answers = ranges.answer(draws)
+        points = [0.5, *(each for p in LEVELS for each in ((1 - p) / 2, (1 + p) / 2))]
+        result[f"{kind}/quantiles"] = np.quantile(answers, points, axis=0, method="hazen")
+        result[f"{kind}/truth"] = ranges.answer(x).astype(np.float64)
+        result[f"{kind}/estimate"] = ranges.answer(outcome.estimate[0])
+        result[f"{kind}/cut"] = cut_length(ranges, slice(None))
+        result[f"{kind}/marked"] = outcome.exact(ranges)[0]
+        result[f"{kind}/guaranteed"] = outcome.intervals(ranges, 0.9, guaranteed=True)[0]
+    folder.mkdir(parents=True, exist_ok=True)
+    np.savez(path, **result)  # type: ignore[arg-type]
+    return result
+
+
+def held(found: dict[str, Floats], kind: str, axes: int, level: float, a: float, c: float) -> tuple[Floats, Floats]:
+    """Which model-based intervals hold the truth, and their widths, under some A and C."""
+    number = 1 + 2 * LEVELS.index(level)
+    middle, low, high = found[f"{kind}/quantiles"][[0, number, number + 1]]
+    kappa = 1 + a if axes == 1 else np.sqrt(1 + a + c * found[f"{kind}/cut"] / 16)
+    floor = max(np.log(level / (1 - level)) / (2 * EPSILON), 0.0)
+    low = np.maximum(np.floor(middle - np.maximum(kappa * (middle - low), floor)), 0.0)
+    high = np.ceil(middle + np.maximum(kappa * (high - middle), floor))
+    low = np.where(low < (middle - low) / 2, 0.0, low)
+    low = np.minimum(low, np.floor(found[f"{kind}/estimate"]))
+    high = np.maximum(high, np.ceil(found[f"{kind}/estimate"]))
+    truth = found[f"{kind}/truth"]
+    return ((low <= truth) & (truth <= high)).astype(np.float64), high - low
+
+
+Looked = list[tuple[Release, dict[str, Floats]]]
+
+
+def train(folder: Path) -> dict[str, Any]:
+    """A and C by level: mean coverage p in all groups alike; and coverage p in nine of ten settings."""
+    looked: Looked = [(release, look(release, folder)) for release in watched(synthetic())]
+    result: dict[str, Any] = {"levels": list(LEVELS), "calibrated": {}, "cautious": {}}
+    for axes in (1, 2):
+        mine = [(release, found) for release, found in looked if release.domain.ndim == axes]
+        steps = np.round(np.arange(-0.1, 0.8, 0.01 if axes == 1 else 0.1), 3)
+        slopes = [0.0] if axes == 1 else np.round(np.arange(0.0, 1.5, 0.05), 3).tolist()
+        for form in ("calibrated", "cautious"):
+            best = []
+            for level in LEVELS:
+                tried = [(_misfit(form, mine, axes, level, a, c), a, c) for a in steps.tolist() for c in slopes]
+                best.append([round(each, 4) for each in min(tried)[1:]])
+            result[form][str(axes)] = best
+    return result
+
+
+def _misfit(form: str, looked: Looked, axes: int, level: float, a: float, c: float) -> float:
+    """Calibrated: squares of what groups by kind and cut length miss the level by. Cautious: of the settings' tenth."""
+    groups, settings = defaultdict(list), []
+    for release, found in looked:
+        here = []
+        for kind in TRAINED_ON:
+            if f"{kind}/truth" not in found:
+                continue
+            model_based = ~found[f"{kind}/marked"].astype(bool)
+            if not model_based.any():
+                continue
+            holds = held(found, kind, axes, level, a, c)[0][model_based]
+            here.append(holds.mean())
+            if axes == 1:
+                groups[kind].append(holds.mean())
+            else:
+                cut = found[f"{kind}/cut"][model_based] / max(release.domain)
+                for number, some in enumerate(np.array_split(np.argsort(cut, kind="stable"), BINS)):
+                    if len(some):
+                        groups[kind, number].append(holds[some].mean())
+        settings.append(np.mean(here))
+    if form == "cautious":
+        return abs(float(np.quantile(settings, 1 - SETTINGS)) - level) + 1e-3 * (a + c)
+    everything = np.mean([np.mean(group) for group in groups.values()])
+    spread = np.mean([(np.mean(group) - level) ** 2 for group in groups.values()])
+    return float((everything - level) ** 2 * 4 + spread)
+
+
+def table(looked: Iterable[tuple[Release, dict[str, Floats]]], trained: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Rows of the shipped table: coverage of nominal 90 % and width over that of the error's normal law."""
+    level = 0.9
+    for release, found in looked:
+        axes = release.domain.ndim
+        for kind in [name.removesuffix("/truth") for name in found if name.endswith("/truth")]:
+            truth = found[f"{kind}/truth"]
+            row: dict[str, Any] = {
+                "dataset": release.name,
+                "domain": str(release.domain),
+                "scale": release.scale,
+                "kind": kind,
+                "queries": len(truth),
+                "marked": int(found[f"{kind}/marked"].sum()),
+            }
+            marked = found[f"{kind}/marked"].astype(bool)
+            for form in ("calibrated", "cautious"):
+                pairs = tuple((a, c) for a, c in trained[form][str(axes)])
+                a, c = Calibration(LEVELS, {axes: pairs}).at(axes, level)
+                holds, width = held(found, kind, axes, level, a, c)
+                if marked.any():
+                    low, high = found[f"{kind}/guaranteed"][marked].T
+                    holds[marked], width[marked] = (low <= truth[marked]) & (truth[marked] <= high), high - low
+                row[form] = round(100 * float(holds.mean()), 1)
+                row[f"{form} width"] = round(float(np.sqrt((width**2).mean())), 1)
+            low, high = found[f"{kind}/guaranteed"].T
+            row["guaranteed"] = round(100 * float(((low <= truth) & (truth <= high)).mean()), 1)
+            row["guaranteed width"] = round(float(np.sqrt(((high - low) ** 2).mean())), 1)
+            off = found[f"{kind}/estimate"] - truth
+            row["error"] = round(float(np.sqrt((off**2).mean())), 1)
+            yield row
+
+
+def watched(releases: Iterable[Release]) -> Iterator[Release]:
+    """The releases, counted on stderr."""
+    everything = list(releases)
+    for number, release in enumerate(everything, 1):
+        sys.stderr.write(f"\r{number}/{len(everything)} {release.key:60}")
+        yield release
+    sys.stderr.write("\n")
+
+
+def summary(rows: Sequence[dict[str, Any]]) -> str:
+    """Mean coverage by kind, by scale and by dataset, one line each."""
+    lines = []
+    for axes in (1, 2):
+        mine = [row for row in rows if Domain.of(row["domain"]).ndim == axes]
+        for column in ("kind", "scale", "dataset"):
+            for value in dict.fromkeys(row[column] for row in mine):
+                some = [row for row in mine if row[column] == value]
+                if column != "kind":
+                    some = [row for row in some if row["kind"] in TRAINED_ON]
+                means = "  ".join(
+                    f"{form} {np.mean([float(row[form]) for row in some]):5.1f}"
+                    for form in ("calibrated", "cautious", "guaranteed")
+                )
+                lines.append(f"{axes}-D  {column:8} {value!s:14} {means}")
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Train, or look at the paper's histograms."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--train", action="store_true", help="train on synthetic shapes in place of looking")
+    parser.add_argument("--folder", type=Path, default=Path("build/coverage"), help="where draws are kept by release")
+    parser.add_argument("--part", default="1/1", help="i/k: make the i-th of k parts of the draws and write nothing")
+    options = parser.parse_args(arguments)
+    part, parts = map(int, options.part.split("/"))
+    if parts > 1:
+        for release in watched(list(synthetic() if options.train else paper())[part - 1 :: parts]):
+            look(release, options.folder)
+        return
+    if options.train:
+        found = train(options.folder)
+        fitted.ERROR_BARS.write_text(json.dumps(found, indent=1) + "\n")
+        rows = list(table(((each, look(each, options.folder)) for each in synthetic()), found))
+    else:
+        rows = list(table(((each, look(each, options.folder)) for each in watched(paper())), fitted.error_bars()))
+        with fitted.COVERAGE.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+    print(summary(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""Whole tables of counts, drawn from the posterior of a cascade (``mathematics/cascade.py``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench.errors import Unsupported
+from dpbench.mathematics.cascade import SHARPNESS, Posterior, _tables, given
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+LARGEST_WORKSPACE = 2**25
+"""Numbers per array of likelihoods up to which draws are made."""
+BLOCK = 2**23
+"""Numbers in the draws that are made at a time."""
+PURPOSE = 0x64726177
+"""Part of every seed, so that draws share no random numbers with anything else of the same seed."""
+
+
+def blocks_of_draws(found: Posterior, points: int, reach: float, many: int, seed: tuple[int, ...]) -> Iterator[Ints]:
+    """``many`` tables ``(some, *domain)`` at a time: non-negative whole numbers, each draw from a seed of its own."""
+    from dpbench.mathematics.kernels.draws import draw
+
+    squares = found.squares
+    likelihoods = found.likelihoods
+    if likelihoods is None:
+        likelihoods = given(squares, found.weights, points, reach, largest=LARGEST_WORKSPACE).likelihoods
+    if likelihoods is None:
+        raise Unsupported(
+            f"draws on {squares.domain} need likelihoods of more than {LARGEST_WORKSPACE:,} numbers; "
+            f"ask on a coarser domain, or for intervals with guaranteed=True"
+        )
+    states = np.random.SeedSequence((PURPOSE, *seed)).generate_state(many, np.uint64)[:, None].copy()
+    log_beta = np.log(np.maximum(likelihoods.beta, 1e-300))
+    step = max(1, BLOCK // squares.domain.size)
+    for start in range(0, many, step):
+        some = states[start : start + step]
+        out = np.zeros((len(some), *squares.sides.tolist()), dtype=np.int64)
+        draw(  # type: ignore[call-arg]  # numba's dispatcher takes any number
+            squares.first_child,
+            squares.log_grid,
+            squares.logs,
+            squares.corner,
+            squares.sides,
+            squares.answer,
+            squares.rate,
+            squares.gaussian,
+            found.weights,
+            int(squares.log_domain[1]) + 1,
+            *_tables(),
+            _quantiles(),
+            likelihoods.base,
+            likelihoods.low,
+            likelihoods.per,
+            likelihoods.points,
+            log_beta,
+            likelihoods.even,
+            likelihoods.log_scale,
+            likelihoods.of_boxes,
+            some,
+            out,
+        )
+        yield out.reshape(len(some), *squares.domain.shape)
+
+
+@lru_cache(maxsize=1)
+def _quantiles() -> Floats:
+    """``(3, 1025)``: the quantiles of each Beta at even chances."""
+    from scipy.special import betaincinv
+
+    return np.array([betaincinv(a, a, np.linspace(0.0, 1.0, 1025)) for a in SHARPNESS])
