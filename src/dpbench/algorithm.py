@@ -239,8 +239,7 @@ class Algorithm:
                 data.publish_scale()
             else:
                 data.buy_scale(split(data.budget, self.scale_share if scale_share is None else scale_share)[0])
-        estimate = self.estimate(data, workload)
-        self._check_estimate(estimate, data)
+        estimate = self._plain(self.estimate(data, workload), data)
         data.ledger.close()
         return Outcome(estimate, data.ledger)
 
@@ -330,16 +329,19 @@ class Algorithm:
         """The parameters with their values."""
         return {name: getattr(self, name) for name in self.defaults()}
 
-    def _check_estimate(self, estimate: object, data: PrivateData) -> None:
+    def _plain(self, estimate: object, data: PrivateData) -> Floats:
+        """The numbers of an estimate, checked: an array with an arithmetic of its own has none from here on."""
         wanted = (data.trials, *data.domain.shape)
-        if not isinstance(estimate, np.ndarray):
+        if not issubclass(type(estimate), np.ndarray):
             raise AlgorithmFailed(f"{self.name} returned a {type(estimate).__name__}; wanted a float64 array {wanted}")
-        if estimate.shape != wanted or estimate.dtype != np.float64:
+        plain = np.asarray(estimate)
+        if plain.shape != wanted or plain.dtype != np.float64:
             raise AlgorithmFailed(
-                f"{self.name} returned shape {estimate.shape} of {estimate.dtype}; wanted {wanted} of float64"
+                f"{self.name} returned shape {plain.shape} of {plain.dtype}; wanted {wanted} of float64"
             )
-        if not np.isfinite(estimate).all():
+        if not np.isfinite(plain).all():
             raise AlgorithmFailed(f"{self.name} returned NaN or infinity; an estimate has to be finite")
+        return plain
 
 
 def check_neighbours(neighbours: str) -> None:
