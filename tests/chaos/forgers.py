@@ -1,6 +1,7 @@
 """Algorithms that try to have results that are not theirs, or to spoil the results of others."""
 
 import builtins
+import contextlib
 import gc
 import json
 import os
@@ -20,6 +21,9 @@ import numpy as np
 
 from chaos.hostile import Hostile
 from dpbench.errors import RunStopped
+
+
+CLOCK = time.process_time
 
 
 class Zero(np.ndarray):
@@ -108,7 +112,8 @@ class ForgesRow(Hostile):
         )
         for each in gc.get_objects():
             if isinstance(each, Connection) and not each.closed:
-                each.send(forged)
+                with contextlib.suppress(OSError):
+                    each.send(forged)
         send_everywhere(framed(forged))
         return self.good(data)
 
@@ -192,7 +197,7 @@ class PatchesNumpy(Hostile):
 
     def estimate(self, data, workload):
         estimate = self.good(data)
-        for name in ("cumsum", "sqrt", "abs", "subtract", "add", "mean"):
+        for name in ("sqrt", "mean", "square", "max"):
             setattr(np, name, lambda *given, **options: 0.0)
         return estimate
 
@@ -377,10 +382,12 @@ class FakesTime(Hostile):
     name = "FakesTime"
 
     def estimate(self, data, workload):
-        begin = time.process_time()
-        while time.process_time() - begin < 0.2:
+        import dpbench.run.bench
+
+        begin = CLOCK()
+        while CLOCK() - begin < 0.2:
             pass
-        time.process_time = lambda: 0.0
+        time.process_time = dpbench.run.bench.CLOCK = lambda: 0.0
         return self.good(data)
 
 
@@ -421,7 +428,7 @@ FORGERS = {
     "ForgesRow": "something else than an answer",
     "Garbage": "something else than an answer",
     "ClaimsMuch": "something else than an answer",
-    "Drips": "something else than an answer",
+    "Drips": "took longer than 8 s",
     "ChildAnswersToo": "a process that it forked",
     "ChildAnswers": "a process that it forked",
     "ForgesLedger": "ledger",
@@ -433,6 +440,7 @@ FORGERS = {
     "BigEndian": "returned shape",
     "Objects": "returned shape",
     "ClosesFiles": "ended 2 workers",
+    "PatchesBuiltins": "ended 2 workers",
 }
 """Those that fail, with part of the reason that is recorded."""
 SCORED = (
@@ -441,7 +449,6 @@ SCORED = (
     "PatchesNumpy",
     "PatchesWorkload",
     "PatchesUnit",
-    "PatchesBuiltins",
     "ChangesLater",
     "Fortran",
     "FakesTime",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
 
 LONGEST = 300
 """Characters that are kept of a text."""
 _NUMBER = re.compile(r"\b(?:u?int|float|complex)\d{1,3}\b|\d[\d.,_]*\d|\d")
+
+
+_ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]?|\x1b.?")
+"""What makes a terminal change colours or move."""
 
 
 def one_line(text: object, longest: int = LONGEST) -> str:
@@ -17,13 +20,13 @@ def one_line(text: object, longest: int = LONGEST) -> str:
         plain = str.__str__(text) if isinstance(text, str) else str(text)
     except Exception:
         return ""
-    kept = "".join(_shown(letter) for letter in plain[: 8 * longest])
+    kept = "".join(_shown(letter) for letter in _ESCAPES.sub("", plain[: 8 * longest]))
     return " ".join(kept.split())[:longest].strip()
 
 
-def without_counts(text: str, public: Collection[str] = ()) -> str:
-    """A text in which "#" stands for every number that is not public: a number may be a count of somebody's."""
-    return _NUMBER.sub(lambda found: found[0] if found[0][0].isalpha() or found[0] in public else "#", text)
+def without_counts(text: str) -> str:
+    """A text in which "#" stands for every number, for each may be a count of somebody's; names of types stay."""
+    return _NUMBER.sub(lambda found: found[0] if found[0][0].isalpha() else "#", text)
 
 
 def _shown(letter: str) -> str:
