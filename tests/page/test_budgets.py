@@ -79,7 +79,7 @@ def test_tables_for_print_and_summaries_say_the_budget(results):
         captions = [each.caption for each in tables(results).tables if each.name == kind]
         assert captions
         for caption in captions:
-            assert sum(f", {words}, " in caption for words in WORDS) == 1, caption
+            assert sum(f"Prefix on 64, {words}, private" in caption for words in WORDS) == 1, caption
         assert all(any(f", {words}, " in caption for caption in captions) for words in WORDS)
     assert sorted(each.title.split(", ", 1)[1] for each in summary_tables(results)) == sorted(WORDS)
 

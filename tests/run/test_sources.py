@@ -28,7 +28,7 @@ RUNNERS_OWN = {
     "algorithms/__init__.py": {"get"},
     "sibling_modules.py": None,
     "datasets/catalogue.py": {"fold"},
-    "datasets/shapes.py": {"find", "get", "Shape.on", "<lambda>"},
+    "datasets/shapes.py": {"find", "get", "is_shape", "Shape.on", "<lambda>"},
     "run/bench.py": None,
     "run/source_data.py": None,
     "run/units.py": None,
