@@ -10,7 +10,6 @@ from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput, UnknownName
 from dpbench.sibling_modules import load_file
 
-
 INSTALLED = "installed:"
 """How the reference of an algorithm in somebody else's distribution begins; its module and class follow."""
 
@@ -45,7 +44,7 @@ def load_class_or_function(reference: str) -> type[Algorithm] | FunctionType:
 
 
 def find(name: str) -> type[Algorithm]:
-    """An algorithm's class, from the catalogue or from a file; of an installed plug-in only where none of ours is meant."""
+    """An algorithm's class, from the catalogue or from a file; plug-ins are loaded only where none of ours is meant."""
     if is_file_reference(name):
         return load_class(name)
     if name.startswith(INSTALLED):

@@ -16,7 +16,7 @@ SLEEP = [sys.executable, "-c", "import time; time.sleep(120)  # dpbench-escaper"
 
 def become_sleeper():
     """In a forked child: sleep under a command line that a test can find."""
-    os.execv(SLEEP[0], SLEEP)
+    os.execv(SLEEP[0], SLEEP)  # noqa: S606
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,6 @@ import numpy as np
 from chaos.hostile import Hostile
 from dpbench.errors import RunStopped
 
-
 CLOCK = time.process_time
 
 
@@ -104,11 +103,20 @@ class ForgesRow(Hostile):
 
         good = [each for each in gc.get_objects() if isinstance(each, Row)]
         forged = Row(
-            **{name: "forged" for name in ("task", "dataset", "workload", "algorithm", "variant", "parameters")},
-            **{name: "forged" for name in ("side_information", "key", "algorithm_source", "dataset_source")},
-            **{name: "forged" for name in ("generator_source", "run")},
-            domain="64", scale=1, epsilon=1.0, sample=0, seed=0, first_trial=0, l2=[0.0], l1=[0.0], linf=[0.0],
-            population_l2=[0.0], ledger=str(len(good)),
+            **dict.fromkeys(("task", "dataset", "workload", "algorithm", "variant", "parameters"), "forged"),
+            **dict.fromkeys(("side_information", "key", "algorithm_source", "dataset_source"), "forged"),
+            **dict.fromkeys(("generator_source", "run"), "forged"),
+            domain="64",
+            scale=1,
+            epsilon=1.0,
+            sample=0,
+            seed=0,
+            first_trial=0,
+            l2=[0.0],
+            l1=[0.0],
+            linf=[0.0],
+            population_l2=[0.0],
+            ledger=str(len(good)),
         )
         for each in gc.get_objects():
             if isinstance(each, Connection) and not each.closed:
@@ -211,8 +219,8 @@ class PatchesNoise(Hostile):
     def estimate(self, data, workload):
         from dpbench.privacy import RandomNoise
 
-        RandomNoise.laplace = lambda self, truth, scale, *rest: np.asarray(truth, dtype=float) + np.zeros(
-            (data.trials, *np.shape(truth)[-1:])
+        RandomNoise.laplace = lambda self, truth, scale, *rest: (
+            np.asarray(truth, dtype=float) + np.zeros((data.trials, *np.shape(truth)[-1:]))
         )
         return self.good(data)
 
@@ -313,7 +321,7 @@ class RudeException(Hostile):
 
     def estimate(self, data, workload):
         class Rude(Exception):
-            def __str__(self):
+            def __str__(self):  # noqa: PLE0307
                 os._exit(5)
 
         raise Rude

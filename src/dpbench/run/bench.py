@@ -138,9 +138,7 @@ class Bench:
         measured["other_losses"] = {stored[label]: errors for label, errors in measured["other_losses"].items()}
         if unit.answers:
             _write_answers(unit, given.workload.answer(estimate))
-        return unit.row(
-            **measured, ledger=estimated.ledger, private=estimated.private, seconds=estimated.seconds
-        )
+        return unit.row(**measured, ledger=estimated.ledger, private=estimated.private, seconds=estimated.seconds)
 
     def _workload(self, unit: Unit) -> Workload:
         return self._keep("workload", (unit.workload, unit.domain), 8, lambda: unit.workload.build(unit.domain))

@@ -264,4 +264,3 @@ def _file(written: str, found: object) -> tuple[str, str]:
         case [str() as path, str() as known]:
             return path, known
     raise _nonsense(written)
-

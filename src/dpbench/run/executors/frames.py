@@ -156,7 +156,10 @@ def _receive(channel: socket.socket, length: int, pid: int, deadline: float, ali
     if not content:
         raise Ended
     for _, kind, data in ancillary:
-        if kind == getattr(socket, "SCM_CREDENTIALS", None) and _CREDENTIALS.unpack(data[: _CREDENTIALS.size])[0] != pid:
+        if (
+            kind == getattr(socket, "SCM_CREDENTIALS", None)
+            and _CREDENTIALS.unpack(data[: _CREDENTIALS.size])[0] != pid
+        ):
             raise BadFrame("a process that it forked answered as well, or in its place")
         if kind == socket.SCM_RIGHTS:
             _close_all(data)

@@ -208,7 +208,6 @@ def _checked(unit: Unit, given: Given, answer: Frame) -> Estimated:
 
 
 def _notions(unit: Unit) -> list[Notion]:
-    """The budget of a unit as its ledger may count it: with a delta, one Gaussian measurement has a formula of its own."""
+    """The budget of a unit as its ledger may count it: one Gaussian measurement has a formula of its own."""
     named = [unit.budget.get(name) for name in ("epsilon", "delta", "rho")]
     return [read_budget(*named, one_measurement=one) for one in (False, True)]
-
