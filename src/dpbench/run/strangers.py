@@ -140,7 +140,7 @@ def _told(questions: list[Question]) -> list[dict[str, Any]]:
 
 def _interview(connection: Connection, questions: list[Question]) -> None:
     """Ask each in a guest of its own, which finds our code read already: it is part of every hash."""
-    workload_source(Workload, Algorithm)  # type: ignore[arg-type]  # classes hash
+    workload_source(Workload, Algorithm)
     connection.send([_heard(question) for question in questions])
     connection.close()
 
