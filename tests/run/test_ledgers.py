@@ -47,6 +47,6 @@ def test_a_ledger_that_does_not_add_up_is_refused(written):
 
 def test_words_are_one_line_and_numbers_can_be_struck_out():
     """What steers a terminal is dropped, names of types stay."""
-    assert one_line("\x1b[31mred\x07\u202e a\tb\n\udcff") == "red a b?"
+    assert one_line("\x1b[31mred\x07\u202e a\tb\n\udcff") == "red a b ?"
     assert len(one_line("x" * 10**6)) == 300
     assert without_counts("shape (3, 64) of float64, x12 1,000") == "shape (#, #) of float64, x# #"
