@@ -392,8 +392,7 @@ class Algorithm:
                 data.publish_scale()
             else:
                 data.estimate_scale(split(data.budget, self.scale_share if scale_share is None else scale_share)[0])
-        estimate = self.estimate(data, workload)
-        self._check_estimate(estimate, data)
+        estimate = plain_estimate(self.name, self.estimate(data, workload), (data.trials, *data.domain.shape))
         data.ledger.close()
         return Outcome(estimate, data.ledger, self, workload, tuple(kept or ()))
 
@@ -485,16 +484,17 @@ class Algorithm:
         """The parameters with their values."""
         return {name: getattr(self, name) for name in self.defaults()}
 
-    def _check_estimate(self, estimate: object, data: PrivateData) -> None:
-        wanted = (data.trials, *data.domain.shape)
-        if not isinstance(estimate, np.ndarray):
-            raise AlgorithmFailed(f"{self.name} returned a {type(estimate).__name__}; wanted a float64 array {wanted}")
-        if estimate.shape != wanted or estimate.dtype != np.float64:
-            raise AlgorithmFailed(
-                f"{self.name} returned shape {estimate.shape} of {estimate.dtype}; wanted {wanted} of float64"
-            )
-        if not np.isfinite(estimate).all():
-            raise AlgorithmFailed(f"{self.name} returned NaN or infinity; an estimate has to be finite")
+
+def plain_estimate(name: str, estimate: object, wanted: tuple[int, ...]) -> Floats:
+    """The numbers of an estimate, checked: an array with an arithmetic of its own has none from here on."""
+    if not issubclass(type(estimate), np.ndarray):
+        raise AlgorithmFailed(f"{name} returned a {type(estimate).__name__}; wanted a float64 array {wanted}")
+    plain = np.asarray(estimate)
+    if plain.shape != wanted or plain.dtype != np.float64:
+        raise AlgorithmFailed(f"{name} returned shape {plain.shape} of {plain.dtype}; wanted {wanted} of float64")
+    if not np.isfinite(plain).all():
+        raise AlgorithmFailed(f"{name} returned NaN or infinity; an estimate has to be finite")
+    return plain
 
 
 @lru_cache(maxsize=256)

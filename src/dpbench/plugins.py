@@ -10,10 +10,18 @@ from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput, UnknownName
 from dpbench.sibling_modules import load_file
 
+INSTALLED = "installed:"
+"""How the reference of an algorithm in somebody else's distribution begins; its module and class follow."""
+
 
 def is_file_reference(name: str) -> bool:
     """Whether a name means a class in a file rather than a name in the catalogue."""
-    return ".py" in name or "/" in name
+    return (".py" in name or "/" in name) and not name.startswith(INSTALLED)
+
+
+def is_stranger(reference: str) -> bool:
+    """Whether an algorithm is not one of this package: in a file, or in somebody else's distribution."""
+    return is_file_reference(reference) or algorithms.ours_by_name(reference) is None
 
 
 def load_class(reference: str) -> type[Algorithm]:
@@ -36,8 +44,12 @@ def load_class_or_function(reference: str) -> type[Algorithm] | FunctionType:
 
 
 def find(name: str) -> type[Algorithm]:
-    """An algorithm's class, from the catalogue or from a file."""
-    return load_class(name) if is_file_reference(name) else type(algorithms.get(name))
+    """An algorithm's class, from the catalogue or from a file; plug-ins are loaded only where none of ours is meant."""
+    if is_file_reference(name):
+        return load_class(name)
+    if name.startswith(INSTALLED):
+        return algorithms.load_point(name.removeprefix(INSTALLED))
+    return algorithms.ours_by_name(name) or type(algorithms.get(name))
 
 
 def _load_module(reference: str) -> tuple[str, str, ModuleType]:

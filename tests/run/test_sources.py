@@ -25,11 +25,12 @@ from dpbench.run.data_vectors import draw_vector, losses, shape_on
 NAMES = algorithms.names()
 RUNNERS_OWN = {
     "algorithm.py": {"Algorithm.refuse_unknown"},
-    "algorithms/__init__.py": {"get"},
+    "algorithms/__init__.py": {"get", "ours_by_name"},
     "sibling_modules.py": None,
     "datasets/catalogue.py": {"fold"},
     "datasets/shapes.py": {"find", "get", "is_shape", "Shape.on", "<lambda>"},
     "run/bench.py": None,
+    "run/ledgers.py": None,
     "run/source_data.py": None,
     "run/units.py": None,
     "store/loss_versions.py": None,

@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from tempfile import TemporaryFile
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
+from dpbench import errors
 from dpbench.algorithm import Algorithm, SideInformation, Variant
 from dpbench.audit.layers import audit
 from dpbench.audit.plain_functions import QUICK_RUNS, audit_function
 from dpbench.audit.report import LAYERS, AuditReport, Layer
 from dpbench.audit.subject import CASES, in_words
 from dpbench.errors import DPBenchError, InvalidInput
-from dpbench.plugins import find, is_file_reference, load_class_or_function
+from dpbench.plugins import find, is_file_reference, is_stranger, load_class_or_function
 from dpbench.run.executors.contained import PATIENCE, Contained, exit_words, print_to
+from dpbench.run.strangers_text import one_line
 
 RUNS = 100_000
 STARTING = 60.0
 """Seconds that a process may take to start before its own time begins."""
+MOST = 16 * 2**20
+"""Bytes that a report may have."""
+REFUSAL = 500
+"""Characters of what a stranger's code is refused for that are kept."""
 
 
 @dataclass(frozen=True)
@@ -87,18 +97,20 @@ class _Running(Contained):
 def examine(
     examinations: list[Examination], *, jobs: int, timeout: float
 ) -> Iterator[tuple[Examination, AuditReport | DPBenchError]]:
-    """Reports as they come; an error where the algorithm cannot be loaded. ``jobs`` 0: in this process."""
-    if jobs == 0:
-        for examination in examinations:
-            try:
-                yield examination, examination.run()
-            except DPBenchError as error:
-                yield examination, error
-        return
-    queue, running = deque(examinations), list[_Running]()
+    """Reports as they come; an error where the algorithm cannot be loaded.
+
+    ``jobs`` 0: ours in this process, and a stranger's in another all the same.
+    """
+    here = [each for each in examinations if jobs == 0 and not is_stranger(each.reference)]
+    for examination in here:
+        try:
+            yield examination, examination.run()
+        except DPBenchError as error:
+            yield examination, error
+    queue, running = deque(each for each in examinations if each not in here), list[_Running]()
     try:
         while queue or running:
-            while queue and len(running) < jobs:
+            while queue and len(running) < max(jobs, 1):
                 running.append(_start(queue.popleft(), timeout))
             nearest = min(each.deadline for each in running)
             ready = wait([each.connection for each in running], max(0.0, nearest - time.monotonic()))
@@ -126,22 +138,35 @@ def _hear(running: _Running) -> AuditReport | DPBenchError | None:
             f"{name} was not examined to the end within {running.timeout:g} s: it hangs or is slow (--timeout)"
         )
     try:
-        word = running.connection.recv()
-    except (EOFError, OSError):
+        said = json.loads(running.connection.recv_bytes(MOST))
+    except EOFError:
         return running.examination.failed(f"{name} ended its process ({exit_words(running.end(PATIENCE))})")
-    if word == "ready":
+    except (OSError, ValueError, RecursionError):
+        return running.examination.failed(f"{name} sent something that is no report")
+    if said == {"ready": True}:
         running.deadline = time.monotonic() + running.timeout
         return None
-    if isinstance(word, AuditReport | DPBenchError):
-        return word
-    return running.examination.failed(f"{name} sent something that is no report")
+    return _outcome(said) or running.examination.failed(f"{name} sent something that is no report")
+
+
+def _outcome(said: object) -> AuditReport | DPBenchError | None:
+    """A report or a refusal out of what a process sent; None where it is neither."""
+    match said:
+        case {"refused": [str() as kind, str() as text]}:
+            ours = getattr(errors, kind, None)
+            known = isinstance(ours, type) and issubclass(ours, DPBenchError)
+            return (ours if known else InvalidInput)(one_line(text, REFUSAL))  # type: ignore[misc]  # a class then
+        case {"report": dict() as values}:
+            with suppress(ValueError):
+                return AuditReport.from_json(values)
+    return None
 
 
 def _work(connection: Connection, examination: Examination) -> None:
     """In the process of its own: what is printed is counted and dropped."""
     with TemporaryFile() as printed:
         print_to(printed.fileno())
-        connection.send("ready")
+        connection.send_bytes(json.dumps({"ready": True}).encode())
         try:
             outcome: AuditReport | DPBenchError = examination.run()
         except DPBenchError as error:
@@ -153,5 +178,15 @@ def _work(connection: Connection, examination: Examination) -> None:
         size = os.fstat(printed.fileno()).st_size
         if size and isinstance(outcome, AuditReport):
             outcome = replace(outcome, notes=(*outcome.notes, f"it prints ({size} bytes, dropped)"))
-        connection.send(outcome)
+        said = (
+            {"report": outcome.as_json()}
+            if isinstance(outcome, AuditReport)
+            else {"refused": [type(outcome).__name__, str(outcome)]}
+        )
+        connection.send_bytes(json.dumps(said, default=_plain).encode())
         connection.close()
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy's as one of Python's; anything else as text."""
+    return value.item() if isinstance(value, np.generic) else str(value)

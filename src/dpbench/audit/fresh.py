@@ -21,7 +21,8 @@ from typing import TypeVar
 
 from dpbench.audit.subject import in_words
 from dpbench.errors import CheckFailed
-from dpbench.run.executors.contained import die_with_parent, exit_words, print_to
+from dpbench.run.executors.contained import exit_words, print_to
+from dpbench.run.executors.descendants import die_with_parent
 
 Result = TypeVar("Result")
 

@@ -59,6 +59,28 @@ class AuditReport:
         """Plain values."""
         return {**asdict(self), "passed": self.passed, "tried": self.tried()}
 
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> AuditReport:
+        """A report from plain values, which may come from anywhere; ``ValueError`` where they are not one."""
+        try:
+            layers = tuple(
+                Layer(_text(each["name"]), _choice(each["verdict"]), _text(each["cause"]), _mapping(each["figures"]))
+                for each in values["layers"]
+            )
+            side = values["side_information"]
+            if [layer.name for layer in layers if layer.name in LAYERS] != list(LAYERS):
+                raise ValueError("a report has every layer once")
+            return cls(
+                _text(values["name"]),
+                _text(values["form"]),
+                None if side is None else _text(side),
+                layers,
+                float(values["seconds"]),
+                tuple(map(_text, values["notes"])),
+            )
+        except (KeyError, TypeError) as error:
+            raise ValueError(str(error)) from None
+
 
 def tried_words(layer: Layer) -> str:
     """What a layer that found nothing had tried; empty where that says nothing."""
@@ -80,3 +102,21 @@ def tried_words(layer: Layer) -> str:
             f"{figures['epsilon']:g} would have been found in 19 of 20 such examinations"
         )
     return ""
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a text is wanted")
+    return "".join(letter for letter in value if letter.isprintable() or letter == "\n")
+
+
+def _choice(value: object) -> Verdict:
+    if value not in ("pass", "fail", "not run"):
+        raise TypeError("a verdict is wanted")
+    return value
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError("figures are wanted")
+    return value

@@ -118,10 +118,10 @@ def _prepare(plan: Plan, *, quiet: bool) -> None:
             import_module(f"dpbench.mathematics.kernels.{module.name}")
     if not quiet and time.monotonic() - begin > 5:
         sys.stderr.write(f"kernels are ready after {time.monotonic() - begin:.0f} s (kept on disk)\n")
-    for candidate, domain, workload in plan.preparations():
+    for algorithm, domain, workload in plan.preparations():
         begin = time.monotonic()
-        candidate.algorithm.prepare(workload)
+        algorithm.prepare(workload)
         if not quiet and time.monotonic() - begin > 1:
             sys.stderr.write(
-                f"prepared {candidate.part.label} for {workload.name} on {domain} in {time.monotonic() - begin:.0f} s\n"
+                f"prepared {algorithm.name} for {workload.name} on {domain} in {time.monotonic() - begin:.0f} s\n"
             )

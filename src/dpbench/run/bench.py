@@ -1,30 +1,61 @@
-"""Where a unit is run: data vector, algorithm, answers, errors."""
+"""Where a unit is run: data vector, algorithm, answers, errors.
+
+The algorithm's part is apart from the rest: a stranger's is done in another process, and what it gives is measured
+here.
+"""
 
 from __future__ import annotations
 
 import io
-import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
 from dpbench.errors import AlgorithmFailed, RunStopped
-from dpbench.plugins import is_file_reference
-from dpbench.privacy import Ledger, RandomNoise
+from dpbench.plugins import is_stranger
+from dpbench.privacy import RandomNoise
 from dpbench.run.claims import insist_on_claims
 from dpbench.run.data_vectors import draw_vector, losses, noise_seed, shape_on
+from dpbench.run.ledgers import ledger_json
 from dpbench.run.units import Unit, describe, load_algorithm
 from dpbench.store.schema import Row
 from dpbench.store.store import answers_path, write_whole
 from dpbench.workloads import Workload
 
 Kept = TypeVar("Kept")
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+CLOCK = time.process_time
+"""Not by the wall: a busy machine makes no algorithm slow."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a unit is run on and measured by."""
+
+    workload: Workload
+    shape: Floats
+    x: Counts
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """What an algorithm gave for a unit."""
+
+    estimate: Floats
+    ledger: str
+    private: bool
+    seconds: float
+    """Processor time in the algorithm."""
 
 
 class Bench:
@@ -41,32 +72,49 @@ class Bench:
         except (KeyboardInterrupt, RunStopped):
             raise
         except BaseException as error:
-            self._kept.clear()  # it may have spoilt what others share
+            self.forget()  # it may have spoilt what others share
             return unit.row(failure=describe(error))
 
+    def forget(self) -> None:
+        """Let go of everything that is kept."""
+        self._kept.clear()
+
     def _measure(self, unit: Unit) -> Row:
-        clock = time.process_time  # not by the wall: a busy machine makes no algorithm slow
-        begin = clock()
-        workload = self._keep("workload", (unit.workload, unit.domain), 8, lambda: unit.workload.build(unit.domain))
+        begin = CLOCK()
+        given = self.given(unit)
+        self.prepare(unit)
+        estimated = self.estimate(unit, given.x)
+        row = self.row(unit, given, estimated)
+        return replace(row, seconds_other=CLOCK() - begin - estimated.seconds)
+
+    def given(self, unit: Unit) -> Given:
+        """What a unit is run on and measured by."""
+        workload = self._workload(unit)
         shape = self._keep("shape", (unit.data, unit.domain), 8, lambda: _shape(unit))
         named = (unit.data, *unit.vector, unit.seed)
         x = self._keep("vector", named, 4, lambda: draw_vector(shape, *unit.vector, unit.seed))
-        algorithm = self._keep(
-            "algorithm", (unit.reference, unit.algorithm, unit.algorithm_source), 64, lambda: load_algorithm(unit)
-        )
+        return Given(workload, shape, x)
+
+    def prepare(self, unit: Unit) -> None:
+        """Load the algorithm, let it do what needs no data, and look at what a stranger's claims."""
+        algorithm, workload = self._algorithm(unit), self._workload(unit)
         self._keep(
             "prepared", (unit.algorithm, unit.algorithm_source, workload), 64, lambda: algorithm.prepare(workload)
         )
-        if is_file_reference(unit.reference) and algorithm.variant == "private":
+        if is_stranger(unit.reference) and algorithm.variant == "private":
             self._keep(
                 "claims",
                 (unit.reference, unit.algorithm, unit.algorithm_source, workload, str(unit.budget)),
                 64,
                 lambda: insist_on_claims(algorithm, workload, unit.budget),
             )
+
+    def estimate(self, unit: Unit, x: Counts) -> Estimated:
+        """Run the algorithm on a data vector."""
+        algorithm, workload = self._algorithm(unit), self._workload(unit)
         label = unit.noise_name or unit.algorithm.label
         seed = noise_seed(unit.vector, unit.seed, workload, unit.budget, label, unit.side_information)
-        started = clock()
+        begin = CLOCK()
         outcome = algorithm.outcome(
             x,
             workload,
@@ -77,21 +125,28 @@ class Bench:
             noise=RandomNoise.seeded(seed, unit.trials, unit.first_trial),
             keep=False,
         )
-        ended = clock()
+        seconds = CLOCK() - begin
         if _content(workload) != workload.key:
             raise AlgorithmFailed(f"{algorithm.name} changed the workload that it was given; work on a copy")
-        measured = losses(workload, x, shape, outcome.estimate, unit.scale, (unit.loss,))
+        private = outcome.ledger.private and algorithm.is_private
+        return Estimated(outcome.estimate, ledger_json(outcome.ledger), private, seconds)
+
+    def row(self, unit: Unit, given: Given, estimated: Estimated) -> Row:
+        """The errors of an estimate, as the row of its unit."""
+        estimate = estimated.estimate
+        measured = losses(given.workload, given.x, given.shape, estimate, unit.scale, (unit.loss,))
         stored = {unit.loss.label: unit.loss_name}
         measured["other_losses"] = {stored[label]: errors for label, errors in measured["other_losses"].items()}
         if unit.answers:
-            _write_answers(unit, workload.answer(outcome.estimate))
-        return unit.row(
-            **measured,
-            ledger=ledger_json(outcome.ledger),
-            private=outcome.ledger.private and algorithm.is_private,
-            seconds=ended - started,
-            seconds_other=(started - begin) + (clock() - ended),
-        )
+            _write_answers(unit, given.workload.answer(estimate))
+        return unit.row(**measured, ledger=estimated.ledger, private=estimated.private, seconds=estimated.seconds)
+
+    def _workload(self, unit: Unit) -> Workload:
+        return self._keep("workload", (unit.workload, unit.domain), 8, lambda: unit.workload.build(unit.domain))
+
+    def _algorithm(self, unit: Unit) -> Algorithm:
+        named = (unit.reference, unit.algorithm, unit.algorithm_source)
+        return self._keep("algorithm", named, 64, lambda: load_algorithm(unit))
 
     def _keep(self, kind: str, key: Hashable, most: int, make: Callable[[], Kept]) -> Kept:
         """What ``make`` gives, kept for the next unit that needs it; the longest unused goes first."""
@@ -127,34 +182,3 @@ def _write_answers(unit: Unit, answers: NDArray[np.float64]) -> None:
             f"cannot keep answers in {path.parent}: {reason}; everything stored so far is kept: "
             f"free some space and run the same command"
         ) from None
-
-
-def ledger_json(ledger: Ledger) -> str:
-    """The charges of a ledger, short: kind, why, share of epsilon; a region or trial stands for all alike."""
-
-    def plain(book: Ledger) -> list[dict[str, Any]]:
-        return [
-            {
-                "kind": charge.kind,
-                "why": charge.why,
-                "amount": str(charge.amount),
-                **({"regions": len(charge.regions), "first": plain(charge.regions[0])} if charge.regions else {}),
-            }
-            for charge in book.charges
-        ]
-
-    return json.dumps({ledger.notion.unit: str(ledger.budget), "charges": _folded(plain(ledger))})
-
-
-def _folded(charges: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Runs of equal charges, such as the rounds of MWEM, as one with a number."""
-    folded: list[dict[str, Any]] = []
-    for charge in charges:
-        if "first" in charge:
-            charge["first"] = _folded(charge["first"])
-        same = next((other for other in folded[-2:] if {**other, "times": 0} == {**charge, "times": 0}), None)
-        if same is None:
-            folded.append({**charge, "times": 1})
-        else:
-            same["times"] += 1
-    return folded

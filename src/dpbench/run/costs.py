@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dpbench.domain import Domain
+from dpbench.plugins import is_stranger
 from dpbench.run.units import Unit
 
 SECONDS_PER_CELL = 20e-9
@@ -60,8 +61,15 @@ def seconds_of(unit: Unit, measured: Measured | None = None) -> float:
     return OVERHEAD + unit.trials * (each + 2 * SECONDS_PER_CELL * cells)
 
 
+def whose(unit: Unit) -> str:
+    """Which stranger's algorithm a unit runs; empty for one of ours. No process runs the code of two."""
+    return unit.reference if is_stranger(unit.reference) else ""
+
+
 def chunks(units: Iterable[Unit], measured: Measured | None = None, jobs: int = 1) -> list[list[Unit]]:
     """Units in portions: those of one data vector together, long ones alone and first, enough for all to share.
+
+    A stranger's units are in portions of their own, before ours.
 
     Of an algorithm that nobody has timed few units go into one portion: it may be slow.
     """
@@ -71,20 +79,21 @@ def chunks(units: Iterable[Unit], measured: Measured | None = None, jobs: int = 
         id(unit): max(seconds_of(unit, measured), 0.0 if unit.algorithm.name in known else UNTIMED) for unit in listed
     }
     longest = min(LONGEST, max(sum(seconds.values()) / (PORTIONS * jobs), SHORTEST))
-    by_vector: dict[object, list[Unit]] = {}
+    by_vector: dict[tuple[object, ...], list[Unit]] = {}
     alone: list[list[Unit]] = []
     for unit in listed:
         if seconds[id(unit)] > longest:
             alone.append([unit])
         else:
-            by_vector.setdefault((unit.data, unit.vector, unit.seed), []).append(unit)
+            by_vector.setdefault((whose(unit), unit.data, unit.vector, unit.seed), []).append(unit)
     alone.sort(key=lambda portion: -seconds[id(portion[0])])
     portions: list[list[Unit]] = []
     current: list[Unit] = []
     total = 0.0
-    for together in sorted(by_vector.values(), key=lambda group: -Domain.of(group[0].domain).size):
+    order = sorted(by_vector.items(), key=lambda item: (not item[0][0], item[0][0], -Domain.of(item[1][0].domain).size))
+    for (owner, *_), together in order:
         for unit in together:
-            if current and total + seconds[id(unit)] > longest:
+            if current and (whose(current[0]) != owner or total + seconds[id(unit)] > longest):
                 portions.append(current)
                 current, total = [], 0.0
             current.append(unit)

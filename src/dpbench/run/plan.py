@@ -15,10 +15,11 @@ from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
 from dpbench.errors import DPBenchError, InvalidDomain, InvalidPlan
 from dpbench.loss import LossLike
-from dpbench.plugins import find, is_file_reference
+from dpbench.plugins import INSTALLED, find, is_file_reference, is_stranger
 from dpbench.run import source_data
-from dpbench.run.code_hash.sources import algorithm_source, generator_source, loss_source, own_files, workload_source
+from dpbench.run.code_hash.sources import algorithm_source, generator_source, loss_source, workload_source
 from dpbench.run.source_data import SourceData
+from dpbench.run.strangers import Question, Stranger, ask, installed, known_as
 from dpbench.run.units import Unit, build_algorithm, describe
 from dpbench.store.schema import content_key
 from dpbench.store.transfer import FULL
@@ -48,7 +49,8 @@ class Candidate:
 
     part: AlgorithmPart
     reference: str
-    algorithm: Algorithm
+    algorithm: Algorithm | Stranger
+    """Itself where it is ours, else what is known of it: a stranger's code is never loaded here."""
     source: str
     files: tuple[tuple[str, str], ...] = ()
     """Files that it depends on where it is somebody's own, with a hash of each."""
@@ -71,10 +73,31 @@ class Plan:
 
     def candidates(self, task: Task) -> list[Candidate]:
         """The algorithms of a task: those named, or every one in the catalogue."""
-        named = task.algorithms or tuple(AlgorithmPart(name) for name in algorithms.names())
-        found = [candidate(part) for part in named]
+        found = [self.candidate(part) for part in _named(task)]
         _refuse_twins([(each.part.label, each.reference) for each in found], "algorithms", "rename one class")
         return found
+
+    def candidate(self, part: AlgorithmPart) -> Candidate:
+        """One of the algorithms of the plan; what is wrong with it is raised."""
+        return _candidate(part, self._strangers.get(_referred(part)))
+
+    @cached_property
+    def _strangers(self) -> dict[AlgorithmPart, Stranger | DPBenchError]:
+        """What is known of the strangers among the algorithms of all tasks."""
+        parts = dict.fromkeys(_referred(part) for task in self.tasks for part in _named(task))
+        theirs = [part for part in parts if is_stranger(part.name)]
+        if not theirs:
+            return {}
+        domains = tuple(dict.fromkeys(str(domain) for task in self.tasks for domain in task.generator.domains))
+        workloads = tuple(dict.fromkeys(kind for task in self.tasks for kind in _workload_kinds(task)))
+        return dict(zip(theirs, ask([Question(part, domains, workloads) for part in theirs]), strict=True))
+
+    def name_of(self, written: str) -> str:
+        """The name that an algorithm of the plan gives itself, or that the catalogue has for it."""
+        for part, each in self._strangers.items():
+            if part.name == _reference(written) and isinstance(each, Stranger):
+                return each.name
+        return known_as(written)
 
     @cached_property
     def work(self) -> tuple[list[Unit], list[Skipped]]:
@@ -106,42 +129,75 @@ class Plan:
                         units += _units(task, each, domain, chosen)
         return units, skipped
 
-    def preparations(self) -> Iterator[tuple[Candidate, Domain, Workload]]:
+    def preparations(self) -> Iterator[tuple[Algorithm, Domain, Workload]]:
         """What depends on workload and domain alone: our algorithms with every workload that they can run on.
 
         Somebody's own algorithm does this in a worker, where nothing that it does can end the run.
         """
         for task in self.tasks:
-            ours = [each for each in self.candidates(task) if not is_file_reference(each.reference)]
             for domain in task.generator.domains:
                 for workload in task.build_workloads(domain):
-                    for each in ours:
-                        if not _unsupported(each.algorithm, domain):
-                            yield each, domain, workload
+                    for each in self.candidates(task):
+                        if isinstance(each.algorithm, Algorithm) and not _unsupported(each.algorithm, domain):
+                            yield each.algorithm, domain, workload
 
 
-def candidate(part: AlgorithmPart) -> Candidate:
-    """An algorithm found and built, under the name that it gives itself."""
+def _candidate(part: AlgorithmPart, stranger: Stranger | DPBenchError | None) -> Candidate:
+    """An algorithm found and built, under the name that it gives itself; a stranger's by what is known of it."""
+    if isinstance(stranger, DPBenchError):
+        raise stranger
+    if stranger is not None:
+        named = replace(part, name=stranger.name)
+        return Candidate(named, _reference(part.name), stranger, stranger.source, stranger.files)
     kind = find(part.name)
-    reference = kind.name
-    if is_file_reference(part.name):
-        path, _, class_name = part.name.rpartition(":")
-        reference = f"{Path(path).resolve()}:{class_name}"
-        if not kind.name.strip() or not kind.name.isprintable():
-            raise InvalidPlan(f"{part.name} has the name {kind.name!r}; give the class a name, as in name = 'Mine'")
-        if kind.name.casefold() in {name.casefold() for name in algorithms.everything()}:
-            raise InvalidPlan(f"{part.name} is named {kind.name}, as one in the catalogue is; give the class another")
     named = replace(part, name=kind.name)
     try:
         algorithm = build_algorithm(part.name, named)
-        source, files = algorithm_source(kind, algorithm.files), own_files(kind, algorithm.files)
-        return Candidate(named, reference, algorithm, source, files)
+        return Candidate(named, kind.name, algorithm, algorithm_source(kind, algorithm.files))
     except DPBenchError:
         raise
     except Exception as error:
         raise InvalidPlan(
             f"{part.name} cannot be made: {describe(error)}; correct its parameters or its code"
         ) from None
+
+
+def _named(task: Task) -> tuple[AlgorithmPart, ...]:
+    """The algorithms of a task, those of the catalogue where it names none."""
+    return task.algorithms or tuple(AlgorithmPart(name) for name in _catalogue())
+
+
+def _catalogue() -> list[str]:
+    """Names of the algorithms that need nothing but an epsilon: ours, and those of installed plug-ins."""
+    ours = [name for name, kind in algorithms.ours().items() if "pure" in kind.notions]
+    return list(algorithms.in_order(dict.fromkeys([*ours, *installed()])))
+
+
+def _reference(written: str) -> str:
+    """Where an algorithm is found, wherever that is asked from."""
+    if is_file_reference(written):
+        path, _, class_name = written.rpartition(":")
+        return f"{Path(path).resolve()}:{class_name}" if path and class_name else written
+    if algorithms.ours_by_name(written) is None and not written.startswith(INSTALLED):
+        return installed()[known_as(written)]
+    return written
+
+
+def _referred(part: AlgorithmPart) -> AlgorithmPart:
+    return replace(part, name=_reference(part.name))
+
+
+def _workload_kinds(task: Task) -> Iterator[type]:
+    """The classes of a task's workloads."""
+    for domain in task.generator.domains:
+        yield from (type(workload) for workload in task.build_workloads(domain))
+
+
+def _workload_source(workload: Workload, algorithm: Algorithm | Stranger) -> str:
+    """Hash of a workload's code as far as an algorithm uses it."""
+    if isinstance(algorithm, Stranger):
+        return algorithm.workload_sources[type(workload)]
+    return workload_source(type(workload), type(algorithm))  # type: ignore[arg-type]  # classes hash
 
 
 def _refuse_twins(named: list[tuple[str, str]], what: str, advice: str) -> None:
@@ -177,14 +233,14 @@ def _misfit(task: Task, data: SourceData, domain: Domain) -> str:
     return ""
 
 
-def _unsupported(algorithm: Algorithm, domain: Domain) -> str:
+def _unsupported(algorithm: Algorithm | Stranger, domain: Domain) -> str:
     if algorithm.supports(domain):
         return ""
     wanted = " or ".join(f"{axes}-D" for axes in algorithm.dimensions or ())
     return f"{algorithm.name} runs on {wanted} domains; {domain} has {domain.ndim} axes"
 
 
-def _unaffordable(algorithm: Algorithm, task: Task) -> str:
+def _unaffordable(algorithm: Algorithm | Stranger, task: Task) -> str:
     """Why an algorithm has none of the budgets of a task; empty where it has one."""
     if _affordable(algorithm, task.generator.budgets):
         return ""
@@ -192,7 +248,7 @@ def _unaffordable(algorithm: Algorithm, task: Task) -> str:
 
 
 def _affordable(
-    algorithm: Algorithm, budgets: Iterable[tuple[float, float, float]]
+    algorithm: Algorithm | Stranger, budgets: Iterable[tuple[float, float, float]]
 ) -> list[tuple[float, float, float]]:
     """The budgets of a plan that are of a notion which an algorithm, in its form, has."""
     both = "zCDP" in algorithm.notions and algorithm.variant == "private"
@@ -213,7 +269,7 @@ def _units(task: Task, data: SourceData, domain: Domain, candidate: Candidate) -
     share = task.repair.rho_total if side_information == "estimated" else 0.05
     for workload in task.workloads:
         built = workload.build(domain)
-        asked = built.key, workload_source(type(built), type(candidate.algorithm))  # type: ignore[arg-type]  # classes hash
+        asked = built.key, _workload_source(built, candidate.algorithm)
         for scale in generator.scales:
             for epsilon, delta, rho in _affordable(candidate.algorithm, generator.budgets):
                 for sample in range(generator.samples):
@@ -300,7 +356,7 @@ def _chosen(
     """The algorithms of a task after narrowing and adding, in the wanted form."""
     own = {_known_as(part.name): part for part in task.algorithms}
     listed = [own.get(_known_as(name), AlgorithmPart(name)) for name in algorithm]
-    parts = listed or list(task.algorithms) or [AlgorithmPart(name) for name in algorithms.names()]
+    parts = listed or list(task.algorithms) or [AlgorithmPart(name) for name in _catalogue()]
     present = {_known_as(part.name) for part in parts}
     parts += [AlgorithmPart(name) for name in added if _known_as(name) not in present]
     if variant is not None:
@@ -312,4 +368,4 @@ def _chosen(
 
 def _known_as(name: str) -> str:
     """The catalogue's spelling of a name; a class in a file by its path."""
-    return str(Path(name).resolve()) if is_file_reference(name) else find(name).name
+    return str(Path(name).resolve()) if is_file_reference(name) else known_as(name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpbench.domain import Domain
-from dpbench.plugins import find
 from dpbench.run import source_data
 from dpbench.run.plan import Plan
 
@@ -19,7 +18,7 @@ def skipped_by_name(
     """
     units, skipped = plan.work
     asked = {
-        "algorithm": [find(name).name for name in algorithms],
+        "algorithm": [plan.name_of(name) for name in algorithms],
         "dataset": [source_data.find(name).name for name in datasets],
         "domain": [str(Domain.of(written)) for written in domains],
     }

@@ -11,7 +11,7 @@ from typing import Any
 from dpbench.errors import DPBenchError, InvalidPlan, UnknownName
 from dpbench.plugins import find
 from dpbench.run import source_data
-from dpbench.run.plan import Plan, candidate
+from dpbench.run.plan import Plan
 from dpbench.task.file import key_line
 from dpbench.task.parts import AlgorithmPart
 from dpbench.task.task import RANGE_1D, RANGE_2D, Task
@@ -146,9 +146,10 @@ def _from_file(path: str) -> Plan:
         raise
     except (RecursionError, MemoryError, ValueError, OverflowError, TypeError) as error:
         raise InvalidPlan(f"{path} cannot be read as a plan ({type(error).__name__}); write it more simply") from None
+    plan = Plan(name=task.name, tasks=(task,), file=path)
     checks: list[tuple[Callable[[Any], object], tuple[str | int, ...], Any]] = [
         *((source_data.find, ("datasets",), name) for name in task.datasets),
-        *((candidate, ("algorithms", index), part) for index, part in enumerate(task.algorithms)),
+        *((plan.candidate, ("algorithms", index), part) for index, part in enumerate(task.algorithms)),
     ]
     for check, place, named in checks:
         try:
@@ -157,7 +158,7 @@ def _from_file(path: str) -> Plan:
             line = key_line(Path(path).read_text(encoding="utf-8-sig"), place)
             where = f"{path}, line {line}" if line else path
             raise InvalidPlan(f"{where}: {error}") from None
-    return Plan(name=task.name, tasks=(task,), file=path)
+    return plan
 
 
 def _anchored(task: Task, folder: Path) -> Task:

@@ -13,7 +13,8 @@ def executor_for(
 ) -> Executor:
     """A dask cluster where its address is given; else this process for 0 jobs, else so many worker processes.
 
-    ``timeout``, in seconds per unit, and ``memory``, in bytes per worker, hold for worker processes only.
+    ``timeout``, in seconds per unit, and ``memory``, in bytes per worker, hold for worker processes only: those of
+    strangers' algorithms among them.
     """
     if dask:
         from dpbench.run.executors.dask_cluster import DaskCluster
@@ -22,7 +23,7 @@ def executor_for(
     if jobs == 0:
         from dpbench.run.executors.serial import Serial
 
-        return Serial()
+        return Serial(timeout=timeout, memory=memory)
     from dpbench.run.executors.processes import Processes
 
     return Processes(jobs, timeout=timeout, memory=memory)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import os
 import resource
@@ -11,11 +10,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
+from types import ModuleType
 from typing import Any, Self
+
+from dpbench.run.executors.descendants import MARK, die_with_parent, end_strays
 
 ENVIRONMENT = {
     **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"),
@@ -26,7 +29,6 @@ ENVIRONMENT = {
 """What these processes find in their environment: one thread each, and memory that stays theirs."""
 PATIENCE = 1.0
 """Seconds that a process which has closed its pipe gets to end by itself, so that its exit code is its own."""
-_PARENT_DEATH_SIGNAL = 1
 
 
 @dataclass
@@ -37,12 +39,16 @@ class Contained:
     connection: Connection
 
     @classmethod
-    def start(cls, target: Callable[..., None], *arguments: Any, **fields: Any) -> Self:
-        """Call ``target`` with its end of the pipe and arguments, in a new process; ``fields`` are for the class."""
+    def start(cls, target: Callable[..., None], *arguments: Any, without_main: bool = False, **fields: Any) -> Self:
+        """Call ``target`` with its end of the pipe and arguments, in a new process; ``fields`` are for the class.
+
+        ``without_main``: the program that was started, a script of the user's perhaps, is not loaded there.
+        """
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
+        resource_tracker.ensure_running()  # Python's own: it is no worker, and is not to be marked as one
         process = context.Process(target=_contain, args=(target, os.getpid(), theirs, *arguments), daemon=True)
-        with _environment():
+        with _environment(), _hidden_main() if without_main else nullcontext():
             process.start()
         theirs.close()
         return cls(process, ours, **fields)
@@ -53,6 +59,7 @@ class Contained:
         self.process.kill()
         self.process.join()
         self.connection.close()
+        end_strays({each.pid for each in multiprocessing.active_children() if each.pid})
         return self.process.exitcode or 0
 
 
@@ -75,8 +82,9 @@ def print_to(number: int) -> None:
 @contextmanager
 def _environment() -> Iterator[None]:
     """The environment of these processes while one is started; ours is left as it was."""
-    before = {name: os.environ.get(name) for name in ENVIRONMENT}
-    os.environ.update(ENVIRONMENT)
+    theirs = {**ENVIRONMENT, MARK: str(os.getpid())}
+    before = {name: os.environ.get(name) for name in theirs}
+    os.environ.update(theirs)
     try:
         yield
     finally:
@@ -87,6 +95,17 @@ def _environment() -> Iterator[None]:
                 os.environ[name] = value
 
 
+@contextmanager
+def _hidden_main() -> Iterator[None]:
+    """Python starts a new process with the main module of this one; not now."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
 def _contain(target: Callable[..., None], parent: int, connection: Connection, *arguments: Any) -> None:
     """What the new process does first."""
     _die_with(parent)
@@ -94,12 +113,6 @@ def _contain(target: Callable[..., None], parent: int, connection: Connection, *
     print_to(os.open(os.devnull, os.O_WRONLY))  # a flood would drown the progress and fill the disk
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an algorithm that crashes leaves no core file behind
     target(connection, *arguments)
-
-
-def die_with_parent() -> None:
-    """Let the system end this process when its parent ends, where it can."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def _die_with(parent: int) -> None:

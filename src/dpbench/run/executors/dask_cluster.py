@@ -5,12 +5,18 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from multiprocessing import current_process
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from dpbench.errors import InvalidInput, RunStopped
+from dpbench.errors import DPBenchError, InvalidInput, RunStopped
 from dpbench.run.bench import Bench
 from dpbench.run.code_hash.sources import algorithm_source, generator_source
+from dpbench.run.costs import whose
+from dpbench.run.executors.processes import Processes
+from dpbench.run.strangers import Question, ask
 from dpbench.run.units import Unit, build_algorithm, describe
 from dpbench.store.schema import Row
 
@@ -19,15 +25,45 @@ _OWN = threading.local()
 
 
 def run_portion(portion: list[Unit]) -> list[Row]:
-    """What a dask worker does; it keeps shared things between portions, as our own workers do."""
+    """What a dask worker does; it keeps shared things between portions, as our own workers do.
+
+    A stranger's code is loaded in processes below the worker alone, and what it gives is measured here.
+    """
     if not hasattr(_OWN, "bench"):
         _OWN.bench = Bench()
+    _insist_on_same_code(portion)
+    theirs = [unit for unit in portion if whose(unit)]
+    with _childbearing():
+        rows = [row for row in Processes(1).rows([theirs]) if row is not None] if theirs else []
+    return rows + [_OWN.bench.run(unit) for unit in portion if not whose(unit)]
+
+
+def _insist_on_same_code(portion: list[Unit]) -> None:
+    """Refuse to run other code than was planned: results would stand under the wrong key."""
     for unit in {(unit.reference, unit.algorithm): unit for unit in portion}.values():
-        algorithm = build_algorithm(unit.reference, unit.algorithm)
-        ours = algorithm_source(type(algorithm), algorithm.files), generator_source()
-        if ours != (unit.algorithm_source, unit.generator_source):
+        if whose(unit):
+            with _childbearing():
+                (known,) = ask([Question(replace(unit.algorithm, name=unit.reference))])
+            if isinstance(known, DPBenchError):
+                raise known
+            source = known.source
+        else:
+            algorithm = build_algorithm(unit.reference, unit.algorithm)
+            source = algorithm_source(type(algorithm), algorithm.files)
+        if (source, generator_source()) != (unit.algorithm_source, unit.generator_source):
             raise RunStopped(f"a dask worker has other code for {unit.reference}; install the same version everywhere")
-    return [_OWN.bench.run(unit) for unit in portion]
+
+
+@contextmanager
+def _childbearing() -> Iterator[None]:
+    """A dask worker is a daemon, and Python lets no daemon have children; ours end before it does."""
+    settings: dict[str, Any] = vars(current_process()).get("_config", {})
+    before = settings.get("daemon")
+    settings["daemon"] = False
+    try:
+        yield
+    finally:
+        settings["daemon"] = before
 
 
 class DaskCluster:

@@ -13,16 +13,21 @@ from multiprocessing.connection import Connection
 
 from dpbench.errors import RunStopped
 from dpbench.run.bench import Bench
+from dpbench.run.costs import whose
 from dpbench.run.executors.contained import PATIENCE, Contained, exit_words
+from dpbench.run.executors.descendants import adopt_orphans
+from dpbench.run.executors.host import KILLS, Host
 from dpbench.run.units import Unit
 from dpbench.store.schema import Row
 
 TICK = 0.5
 """Seconds between two looks at workers that say nothing."""
-KILLS = 2
-"""A unit that has killed so many workers is recorded as failed."""
 STILLBORN = 3
 """So many workers that end one after the other before they are ready stop the run."""
+GRACE = 5.0
+"""Seconds beyond its own time that a worker gets to say that a stranger's took too long."""
+BEGINS = "begins"
+"""What a worker says when it gives a stranger's unit to a process."""
 
 
 @dataclass
@@ -35,19 +40,42 @@ class _Worker(Contained):
     """Whether it has asked for work."""
     overdue: Unit | None = None
     """The unit that it was ended for."""
+    whose: str = ""
+    """Which stranger's units it was given last; empty: ours."""
+
+    def dismiss(self) -> None:
+        """End it at once; where it has a stranger's process, that is ended by it first."""
+        if self.whose:
+            self.process.terminate()
+        else:
+            self.process.kill()
+
+    def end(self, patience: float = 0.0) -> int:
+        """End it; one with a stranger's process gets the time to end that."""
+        return super().end(max(patience, GRACE) if self.whose else patience)
 
 
-def work(connection: Connection, memory: int | None) -> None:
-    """What a worker does: take portions of units, send back one row after the other until the pipe closes."""
+def work(connection: Connection, memory: int | None, timeout: float | None) -> None:
+    """What a worker does: take portions of units, send back one row after the other until the pipe closes.
+
+    No stranger's code is ever loaded here: their units run in a process of their own, which is ended before any other
+    unit begins.
+    """
     if memory is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     bench = Bench()
+    host = Host(bench, timeout, begins=lambda: connection.send(BEGINS))
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         connection.send("ready")
         while True:
             for unit in connection.recv():
                 try:
-                    connection.send(bench.run(unit))
+                    if whose(unit):
+                        row = host.run(unit)
+                    else:
+                        host.end()
+                        row = bench.run(unit)
+                    connection.send(row)
                 except RunStopped as error:
                     connection.send(error)
                     return
@@ -74,6 +102,7 @@ class Processes:
         queue = deque(portions)
         looked = time.monotonic()
         self._selector = selectors.DefaultSelector()
+        adopt_orphans()
         try:
             for _ in range(min(self.jobs, len(queue))):
                 self._start()
@@ -90,16 +119,17 @@ class Processes:
         finally:
             self.stop()
             self._selector.close()
+            adopt_orphans(False)
 
     def stop(self) -> None:
         """End every worker at once; units under way are dropped."""
         for worker in self._workers:
-            worker.process.kill()
+            worker.dismiss()
         for worker in list(self._workers):
             self._part_with(worker)
 
     def _start(self) -> None:
-        worker = _Worker.start(work, self.memory)
+        worker = _Worker.start(work, self.memory, self.timeout)
         self._workers.append(worker)
         self._selector.register(worker.connection, selectors.EVENT_READ, worker)
 
@@ -112,9 +142,8 @@ class Processes:
                     raise content
                 worker.started = time.monotonic()
                 if isinstance(content, Row):
-                    worker.waiting.popleft()
-                    yield content
-                else:
+                    yield _asked_for(content, worker.waiting.popleft())
+                elif content != BEGINS:
                     worker.ready, self._stillborn = True, 0
                 if not ended:
                     if not worker.waiting:
@@ -127,10 +156,13 @@ class Processes:
     def _feed(self, worker: _Worker, queue: deque[list[Unit]]) -> None:
         """Give an idle worker its next portion, or let it go where there is none."""
         if queue:
-            worker.waiting.extend(queue.popleft())
-            worker.connection.send(list(worker.waiting))
+            portion = next((each for each in queue if whose(each[0]) == worker.whose), queue[0])
+            queue.remove(portion)
+            worker.whose = whose(portion[0])
+            worker.waiting.extend(portion)
+            worker.connection.send(portion)
         else:
-            worker.process.kill()  # it has nothing left to do, and a clean end takes a while
+            worker.dismiss()  # it has nothing left to do, and a clean end takes a while
             self._part_with(worker)
 
     def _part_with(self, worker: _Worker) -> int:
@@ -145,7 +177,8 @@ class Processes:
             return
         now = time.monotonic()
         for worker in self._workers:
-            if worker.waiting and worker.overdue is None and now - worker.started > self.timeout:
+            allowed = self.timeout + (GRACE if worker.whose else 0.0)
+            if worker.waiting and worker.overdue is None and now - worker.started > allowed:
                 worker.overdue = worker.waiting[0]
                 worker.process.kill()
 
@@ -178,3 +211,10 @@ class Processes:
         self._kills[culprit.key, culprit.first_trial] += 1
         kills = self._kills[culprit.key, culprit.first_trial]
         return f"ended {kills} workers ({exit_words(code)})" if kills >= KILLS else ""
+
+
+def _asked_for(row: Row, unit: Unit) -> Row:
+    """A row, if it is that of the unit that was asked for."""
+    if (row.key, row.first_trial) == (unit.key, unit.first_trial) and (row.failure or row.trials == unit.trials):
+        return row
+    return unit.row(failure="its worker sent a row that is not the one that was asked for")
