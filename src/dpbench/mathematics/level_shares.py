@@ -23,7 +23,7 @@ HALF = 4.0
 EXPONENT = 0.8
 """How sharply it does (a)."""
 LEAST = 0.05
-"""Added to the weight of every level: the workload may have no use for blocks, but cells without signal do."""
+"""Added to the weight of every level where cells have no signal: the workload may have no use for blocks, they do."""
 UNIT = 2**16
 """Shares are multiples of one over this number."""
 
@@ -43,7 +43,7 @@ def level_shares(workload: Workload, sides: tuple[int, ...], signal: float) -> t
     best = np.array(chain_weights(workload, sides))
     blocks = [np.prod([-(-length // side) for length in domain], dtype=np.float64) for side in sides]
     kept = 1 / (1 + (HALF * np.array(blocks) / max(signal, 1.0)) ** EXPONENT)
-    weights = (best + LEAST) * kept
+    weights = (best + LEAST * (1 - kept[-1])) * kept
     units = np.maximum(np.floor(weights / weights.sum() * UNIT), 1).astype(np.int64).tolist()
     units[int(np.argmax(units))] += UNIT - sum(units)
     return tuple(Fraction(unit, UNIT) for unit in units)
