@@ -230,7 +230,7 @@ def test_what_stands_out_is_left_to_least_squares():
     rng = np.random.default_rng(3)
     squares = Squares(Domain((64,)))
     inside = np.zeros(1, dtype=np.int64)
-    for number, level in enumerate([6, 4, 0]):
+    for number, level in enumerate([6, 4, 2, 0]):
         if number:
             inside = squares.cut(inside, level)
         totals = np.bincount(squares.labels(inside), weights=x)
@@ -286,8 +286,7 @@ def test_noise_and_steps_hardly_lean():
 def test_long_edges_of_a_slope_are_not_biased():
     """What pulls each pair of cells to its middle adds up along a row: the error of half a square is near its noise.
 
-    32 rows of 64 cells on a slope, cut off in the middle of pairs; 20 draws of noise. Without leaning the bias alone is
-    more than twice the noise of least squares.
+    Rows of 64 cells on a slope, odd ones less even ones, 20 draws of noise; without leaning the mean is beyond -40.
     """
     cells = np.broadcast_to(60.0 + 2.0 * np.arange(64)[:, None], (64, 64))
     off = []

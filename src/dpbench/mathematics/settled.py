@@ -40,9 +40,10 @@ class Settled:
             CLEAR,
             MANY,
         )
-        self._ends = found & (squares.first_child >= 0)
-        self._ends[0] = False
-        self._inside = inside_of(squares.first_child, squares._children, self._ends)
+        inner = found & (squares.first_child >= 0)
+        inner[0] = False
+        self._inside = inside_of(squares.first_child, squares._children, inner)
+        self._ends = inner & ~self._inside
 
     @property
     def any(self) -> bool:
