@@ -38,7 +38,19 @@ BUDGETS = ((0.01, 10**5), (0.1, 10**3), (0.1, 10**4), (1.0, 10**5), (0.1, 10**7)
 LINE, PLANE = ("256", "1000", "4096"), ("32x32", "64x64", "128x128", "64x256", "100x60")
 FEW_QUERIES = 10**6
 """All ranges are asked where they are fewer than this."""
-COLUMNS = ("part", "shape", "domain", "workload", "epsilon", "scale", "algorithm", "trials", "error", "spread", "seconds")
+COLUMNS = (
+    "part",
+    "shape",
+    "domain",
+    "workload",
+    "epsilon",
+    "scale",
+    "algorithm",
+    "trials",
+    "error",
+    "spread",
+    "seconds",
+)
 SETTING = COLUMNS[1:6]
 
 
@@ -163,7 +175,9 @@ def run(chosen):
         settings = list(settings_of(chosen.part, chosen.instances))
         for shape, domain, kind, (epsilon, scale) in sorted(settings, key=shuffled):
             at = Domain.of(domain)
-            wanted = (chosen.domain and domain not in chosen.domain) or (chosen.workload and kind not in chosen.workload)
+            wanted = (chosen.domain and domain not in chosen.domain) or (
+                chosen.workload and kind not in chosen.workload
+            )
             if wanted or (kind == "AllRange" and dpb.workloads.AllRange(at).queries > FEW_QUERIES):
                 continue
             workload = dpb.workloads.build(kind, at)
@@ -260,8 +274,9 @@ def show(chosen):
 
 def pair(chosen):
     """One over another."""
-    found = errors_of(chosen.file).items()
-    tables({setting: each[chosen.one] / each[chosen.other] for setting, each in found if {chosen.one, chosen.other} <= {*each}})
+    both = {chosen.one, chosen.other}
+    found = {setting: errors for setting, errors in errors_of(chosen.file).items() if both <= {*errors}}
+    tables({setting: errors[chosen.one] / errors[chosen.other] for setting, errors in found.items()})
 
 
 def main():

@@ -225,7 +225,7 @@ def test_squares_are_cut_once_and_into_smaller_ones():
 
 
 def test_what_stands_out_is_left_to_least_squares():
-    """Counts far above their noise: the estimate is least squares', cell by cell, and small counts beside it are not."""
+    """Counts far above their noise are those of least squares, cell by cell; small counts beside them are not."""
     x = np.concatenate([np.full(32, 50_000.0) + 300 * np.arange(32), np.zeros(32)])
     rng = np.random.default_rng(3)
     squares = Squares(Domain((64,)))
@@ -295,3 +295,12 @@ def test_long_edges_of_a_slope_are_not_biased():
         off.append((mean - cells)[5:36:2].sum(axis=1) - (mean - cells)[6:37:2].sum(axis=1))
     off = np.array(off).mean(axis=1)
     assert abs(off.mean()) < 20.0
+
+
+def test_three_huge_cells_at_next_to_no_noise_are_finite():
+    """10^8 records in each of three cells, noise far below the last digit of a grid."""
+    cells = np.zeros(64)
+    cells[[3, 17, 40]] = 1e8
+    totals = cells.reshape(4, 16).sum(axis=1)
+    squares = squares_of((64,), [(6, [3e8], 3e-3), (4, totals, 5e-4), (0, cells, 3e-4)])
+    np.testing.assert_allclose(posterior(squares).mean, cells, atol=1.0)

@@ -22,8 +22,8 @@ TINY = 1e-100
 def leaning(squares: Squares, mean: Floats, variance: Floats) -> Floats:
     """``(squares, 2)``: how the density in each square changes per cell along each axis, over the density there.
 
-    By its neighbours of the same size: the smaller of the differences on both sides, where they agree in sign, less what
-    noise alone would give. So a slope that goes on counts, and a peak, a pit or an edge does not.
+    By its neighbours of the same size: the smaller of the differences on both sides, where they agree in sign, less
+    what noise alone would give. So a slope that goes on counts, and a peak, a pit or an edge does not.
     """
     lean = np.zeros((squares.count, 2))
     cells = squares.spread(mean).reshape(squares.sides)
@@ -50,4 +50,4 @@ def leaning(squares: Squares, mean: Floats, variance: Floats) -> Floats:
             slope = np.where(before * after > 0, np.sign(before) * least, 0.0) / (1 << size[axis])
             lean[mine, axis] = slope / np.maximum(here, TINY)
     most = (np.abs(lean) * (1 << squares.logs)).sum(axis=1) / 2
-    return lean * np.minimum(1.0, STEEPEST / np.maximum(most, TINY))[:, None]
+    return np.asarray(lean * np.minimum(1.0, STEEPEST / np.maximum(most, TINY))[:, None])

@@ -635,7 +635,7 @@ def _down(  # type: ignore[no-untyped-def]
                     added = 0.0
                     for n in range(count[axis, i]):
                         added += mass[axis, i, n]
-                    z = active[u, i] * total[axis, i] / (acc[i] * added)
+                    z = active[u, i] * (total[axis, i] / acc[i]) / added
                     for k in range(5):
                         taken[kind, first + k] += z * part[axis, i, k]
                     if x > cap[b] and part[axis, i, 4] > 0.0:
