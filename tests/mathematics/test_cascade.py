@@ -9,6 +9,7 @@ from scipy.integrate import quad
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput
 from dpbench.mathematics.cascade import Fineness, Squares, first_weights, given, posterior
+from dpbench.mathematics.leaning import leaning
 from reference import cascade as reference
 
 FINE = (97, 9.0)
@@ -221,3 +222,85 @@ def test_squares_are_cut_once_and_into_smaller_ones():
         Squares(Domain((2, 2, 2)))
     with pytest.raises(InvalidInput, match="cut it before"):
         posterior(Squares(Domain((4,))))
+
+
+def test_what_stands_out_is_left_to_least_squares():
+    """Counts far above their noise are those of least squares, cell by cell; small counts beside them are not."""
+    x = np.concatenate([np.full(32, 50_000.0) + 300 * np.arange(32), np.zeros(32)])
+    rng = np.random.default_rng(3)
+    squares = Squares(Domain((64,)))
+    inside = np.zeros(1, dtype=np.int64)
+    for number, level in enumerate([6, 4, 2, 0]):
+        if number:
+            inside = squares.cut(inside, level)
+        totals = np.bincount(squares.labels(inside), weights=x)
+        squares.put(inside, totals + rng.laplace(scale=10.0, size=len(totals)), 10.0)
+    found = posterior(squares)
+    by_least_squares = squares.spread(squares.moments()[2])
+    np.testing.assert_allclose(found.mean[:32], by_least_squares[:32], atol=5.0)
+    assert np.ptp((found.mean - by_least_squares)[:16]) < 1e-6
+    assert (found.mean >= 0).all()
+    assert found.mean.sum() == pytest.approx(found.total, rel=1e-6)
+    assert found.squares is squares
+    assert not np.allclose(found.mean[32:], by_least_squares[32:], atol=1.0)
+
+
+def gridded(cells, noise=None):
+    """Squares of 8 x 8 and their cells, each with an answer of scale 10, exact or with the noise of a generator."""
+    squares = Squares(Domain(cells.shape))
+    inside = np.zeros(1, dtype=np.int64)
+    for number, level in enumerate([6, 3, 0]):
+        if number:
+            inside = squares.cut(inside, level)
+        totals = np.bincount(squares.labels(inside), weights=cells.reshape(-1))
+        squares.put(inside, totals if noise is None else totals + noise.laplace(scale=10.0, size=len(totals)), 10.0)
+    return squares
+
+
+def lean_of(squares):
+    """Of the squares of 8 x 8."""
+    _, _, mean, variance = squares.moments()
+    return leaning(squares, mean, variance)[squares.logs[:, 0] == 3]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_slope_leans(axis):
+    """By its part of the density per cell along its axis, less some noise, and not along the other."""
+    along = 40.0 + 2 * np.arange(64)
+    cells = np.broadcast_to(along[:, None] if axis == 0 else along, (64, 64))
+    squares = gridded(cells)
+    lean = lean_of(squares)
+    corner = squares.corner[squares.logs[:, 0] == 3, axis]
+    np.testing.assert_allclose(lean[:, axis], 2 / (40 + 2 * (corner + 3.5)), rtol=0.15)
+    np.testing.assert_allclose(lean[:, 1 - axis], 0.0, atol=1e-9)
+
+
+def test_noise_and_steps_hardly_lean():
+    """Even data under noise: nine of ten squares have no slope along an axis. A step has none on its level sides."""
+    assert (lean_of(gridded(np.full((64, 64), 50.0), np.random.default_rng(0))) == 0).mean() > 0.9
+    cells = np.full((64, 64), 5.0)
+    cells[32:] = 500.0
+    np.testing.assert_allclose(lean_of(gridded(cells)), 0.0, atol=1e-9)
+
+
+def test_long_edges_of_a_slope_are_not_biased():
+    """What pulls each pair of cells to its middle adds up along a row: the error of half a square is near its noise.
+
+    Rows of 64 cells on a slope, odd ones less even ones, 20 draws of noise; without leaning the mean is beyond -40.
+    """
+    cells = np.broadcast_to(60.0 + 2.0 * np.arange(64)[:, None], (64, 64))
+    off = []
+    for seed in range(20):
+        mean = posterior(gridded(cells, np.random.default_rng(seed))).mean
+        off.append((mean - cells)[5:36:2].sum(axis=1) - (mean - cells)[6:37:2].sum(axis=1))
+    off = np.array(off).mean(axis=1)
+    assert abs(off.mean()) < 20.0
+
+
+def test_three_huge_cells_at_next_to_no_noise_are_finite():
+    """10^8 records in each of three cells, noise far below the last digit of a grid."""
+    cells = np.zeros(64)
+    cells[[3, 17, 40]] = 1e8
+    totals = cells.reshape(4, 16).sum(axis=1)
+    squares = squares_of((64,), [(6, [3e8], 3e-3), (4, totals, 5e-4), (0, cells, 3e-4)])
+    np.testing.assert_allclose(posterior(squares).mean, cells, atol=1.0)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dpbench.domain import Domain
-from dpbench.mathematics.cascade import Fineness, Squares, first_weights, given, posterior
+from dpbench.mathematics.cascade import Squares, first_weights, given, posterior_without_slopes
 from dpbench.mathematics.draws import blocks_of_draws
+from dpbench.mathematics.posterior_bars import FINENESS
 from reference import cascade as reference
 
 
@@ -79,7 +82,7 @@ def test_the_mean_of_draws_is_the_estimate(mean, shape, levels):
     """On prefixes of the flattened table, within 0.35 posterior standard deviations; 400 draws err by 0.05 of one."""
     rng = np.random.default_rng(3)
     x = rng.poisson(mean * rng.gamma(0.5, 2, size=shape))
-    found = posterior(noisy(x, levels, 10.0, 4))
+    found = posterior_without_slopes(noisy(x, levels, 10.0, 4), FINENESS)
     prefixes = np.cumsum(drawn(found, 400).reshape(400, -1), axis=1)
     off = prefixes.mean(axis=0) - np.cumsum(found.mean.reshape(-1))
     assert (np.abs(off) <= 0.35 * prefixes.std(axis=0) + 0.5).all()
@@ -90,7 +93,7 @@ def test_the_mean_of_draws_is_the_estimate(mean, shape, levels):
 def test_draws_are_whole_and_not_negative_and_follow_from_the_seed(shape, mean):
     """On any domain, empty tables among them."""
     x = np.random.default_rng(0).poisson(mean, size=shape)
-    found = posterior(noisy(x, (0,), 5.0, 1))
+    found = posterior_without_slopes(noisy(x, (0,), 5.0, 1), FINENESS)
     draws = drawn(found, 30, seed=9)
     assert draws.shape == (30, *shape)
     assert draws.dtype == np.int64
@@ -117,7 +120,7 @@ def test_data_of_the_prior_are_covered(gaussian):
     for number in range(60):
         x = from_the_prior(128, rng)
         squares = noisy(x, (5, 3, 0), 20.0, 100 + number, gaussian)
-        draws = drawn(posterior(squares, Fineness(rounds=0)), 200, seed=number)
+        draws = drawn(posterior_without_slopes(squares, replace(FINENESS, rounds=0)), 200, seed=number)
         for answers, truth in ((np.cumsum(draws, axis=1), np.cumsum(x)), (draws, x)):
             low, high = np.quantile(answers, [0.05, 0.95], axis=0, method="hazen")
             held.append(((np.floor(low) <= truth) & (truth <= np.ceil(high))).mean())
@@ -130,6 +133,6 @@ def test_likelihoods_that_were_not_kept_are_worked_out_again(monkeypatch):
     """The same draws."""
     x = np.random.default_rng(5).poisson(4, size=(64,))
     squares = noisy(x, (3, 0), 10.0, 6)
-    kept = drawn(posterior(squares), 5)
+    kept = drawn(posterior_without_slopes(squares, FINENESS), 5)
     monkeypatch.setattr("dpbench.mathematics.cascade.LARGEST_WORKSPACE", 1)
-    np.testing.assert_array_equal(drawn(posterior(squares), 5), kept)
+    np.testing.assert_array_equal(drawn(posterior_without_slopes(squares, FINENESS), 5), kept)

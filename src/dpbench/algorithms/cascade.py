@@ -43,6 +43,8 @@ EMPTY, LOW, DENSE = 8.0, 100.0, 600.0
 """Records times epsilon at which a square of 256 cells is looked into, takes the middle plan, and the dense one."""
 KEPT = {"low": Fraction(1, 5), "middle": Fraction(1, 2)}
 """Part of the rest that is kept for the second step inside."""
+LEAST, MOST = 0.02, 0.35
+"""Shares of a level of dense squares: what the workload asks for, within these."""
 WORTH_CUTTING = 16.0
 """Records times epsilon from which on a square of the first step inside is cut again."""
 
@@ -87,7 +89,7 @@ class Cascade(Algorithm):
     exchangeable = False  # binomial noise knows the unit of a record
     bounds: ClassVar[Mapping[str, tuple[int, int]]] = {"points": (1, 1000), "rounds": (0, 100)}
 
-    points: int = 17
+    points: int = 11
     """Points of the grid that a likelihood is kept on, at most."""
     rounds: int = 2
     """Times that the weights of the prior are learned from the answers."""
@@ -117,7 +119,6 @@ class Cascade(Algorithm):
         return PosteriorBars(
             outcome.estimate,
             outcome.kept,
-            self._fineness,
             notion.as_epsilon(notion.amount),
             calibration("calibrated"),
             calibration("cautious"),
@@ -223,7 +224,7 @@ def _wanted(workload: Workload, level: int) -> tuple[float, float]:
     levels = [each for each in (level, COARSE - 1, 0) if each <= level]
     weights = chain_weights(workload, tuple(2**each for each in dict.fromkeys(levels)))
     inside = weights[1:-1][0] / (1 - weights[0]) if len(weights) > 2 else 0.0
-    return min(max(weights[0], 0.05), 0.35), min(max(inside, 0.05), 0.35)
+    return min(max(weights[0], LEAST), MOST), min(max(inside, LEAST), MOST)
 
 
 def _coarse_share(signal: float, wanted: float) -> Fraction:

@@ -14,13 +14,18 @@ cut along either axis; every measured square is a node of every such tree, which
 A box that can be cut both ways takes either axis with even odds. Where x is so large that the sampling noise of even
 cells would show, U's weight goes to B. The weights of each kind of box are learned from the answers (EM).
 
+*Slopes.* Splits are independent under the prior, those along a slope are not: each is pulled a little towards even
+halves, all in the same direction, and a long edge of a range adds that up. So where the density leans from square to
+square (``mathematics/leaning.py``) the middle of B and of the narrow Betas leans with it, and U's weight goes to B; and
+where every count stands out from all noise (``mathematics/settled.py``) least squares has the word.
+
 *Answers.* Laplace noise and its discrete twin, the two-sided geometric, have the same likelihood up to a constant;
 Gaussian noise has its own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -29,6 +34,8 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput
+from dpbench.mathematics.leaning import leaning
+from dpbench.mathematics.settled import Settled
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -47,9 +54,9 @@ LARGEST_WORKSPACE = 2**22
 class Fineness:
     """How finely likelihoods are kept."""
 
-    points: int = 17
+    points: int = 11
     """Points of a grid at most."""
-    reach: float = 6.0
+    reach: float = 4.5
     """Standard deviations of least squares that a grid goes to either side."""
     rounds: int = 2
     """Times that the weights are learned."""
@@ -217,10 +224,24 @@ class Likelihoods:
 
 
 def posterior(squares: Squares, fineness: Fineness | None = None) -> Posterior:
-    """Learn the weights from the answers, then the posterior under them."""
+    """Learn the weights from the answers, then the posterior under them; settled squares are left to least squares."""
     fineness = fineness or Fineness()
+    if squares.first_child[0] < 0:
+        raise InvalidInput("the whole domain is the only square; cut it before asking for its posterior")
+    settled = Settled(squares)
+    found = _learned(settled.rest, fineness, known_of(settled.rest))
+    if not settled.any:
+        return found
+    return replace(found, squares=settled.squares, totals=settled.share_out(found.totals), likelihoods=None)
+
+
+def posterior_without_slopes(squares: Squares, fineness: Fineness) -> Posterior:
+    """The same where no split leans and nothing is left to least squares: what whole tables are drawn from."""
+    return _learned(squares, fineness, known_of(squares, slopes=False))
+
+
+def _learned(squares: Squares, fineness: Fineness, known: tuple[Any, ...]) -> Posterior:
     weights = start = first_weights(squares)
-    known = _known(squares)
     for _ in range(fineness.rounds):
         found = given(squares, weights, fineness.points_of_rounds, fineness.reach, known)
         raw = found.taken + PSEUDO * start
@@ -272,7 +293,7 @@ def given(
         squares.first_child,
         squares.log_grid,
         squares.logs,
-        *(known or _known(squares)),
+        *(known or known_of(squares)),
         weights,
         int(squares.log_domain[1]) + 1,
         *_tables(),
@@ -292,15 +313,15 @@ def given(
     return Posterior(squares, weights, totals, total, evidence, taken, likelihoods if kept else None)
 
 
-def _known(squares: Squares) -> tuple[Any, ...]:
+def known_of(squares: Squares, *, slopes: bool = True) -> tuple[Any, ...]:
     """What all passes share: cells, answers, least squares, and the answers in a line."""
     from dpbench.mathematics.kernels.squares import list_answers
 
-    if squares.first_child[0] < 0:
-        raise InvalidInput("the whole domain is the only square; cut it before asking for its posterior")
     cells = squares.cells.astype(np.float64)
     listed = list_answers(squares.first_child, squares._children, cells, squares.answer, squares.rate)
-    return cells, squares.answer, squares.rate, squares.gaussian, *squares.moments(), *listed
+    moments = squares.moments()
+    lean = leaning(squares, moments[2], moments[3]) if slopes else np.zeros((squares.count, 2))
+    return cells, squares.answer, squares.rate, squares.gaussian, *moments, *listed, lean
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""Whole tables of counts, drawn from the posterior of a cascade (``mathematics/cascade.py``)."""
+"""Whole tables of counts, drawn from the posterior of a cascade (``mathematics/cascade.py``), without its slopes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.errors import Unsupported
-from dpbench.mathematics.cascade import SHARPNESS, Posterior, _tables, given
+from dpbench.mathematics.cascade import SHARPNESS, Posterior, _tables, given, known_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -29,7 +29,9 @@ def blocks_of_draws(found: Posterior, points: int, reach: float, many: int, seed
     squares = found.squares
     likelihoods = found.likelihoods
     if likelihoods is None:
-        likelihoods = given(squares, found.weights, points, reach, largest=LARGEST_WORKSPACE).likelihoods
+        likelihoods = given(
+            squares, found.weights, points, reach, known_of(squares, slopes=False), LARGEST_WORKSPACE
+        ).likelihoods
     if likelihoods is None:
         raise Unsupported(
             f"draws on {squares.domain} need likelihoods of more than {LARGEST_WORKSPACE:,} numbers; "

@@ -4,6 +4,7 @@ Two reasons weigh. Least squares on a complete tree has weights that err least o
 are right where every level stands out from its noise. Where the mean block of a level holds fewer records than its
 noise, measuring that level says next to nothing that non-negativity and the levels above do not say, and its share
 does more good above. With d the records of a mean block times epsilon, a level keeps d^a / (d^a + c^a) of its weight.
+But a mean says little of single cells, which may stand out: a workload that asks for nothing else keeps their level.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ HALF = 4.0
 EXPONENT = 0.8
 """How sharply it does (a)."""
 LEAST = 0.05
-"""Added to the weight of every level: the workload may have no use for blocks, but cells without signal do."""
+"""Added to the weight of every level where cells have no signal: the workload may have no use for blocks, they do."""
+ALONE = 0.5
+"""Part of its weight that a level keeps at least if the workload asks for no other, less if it asks for others too."""
 UNIT = 2**16
 """Shares are multiples of one over this number."""
 
@@ -42,8 +45,8 @@ def level_shares(workload: Workload, sides: tuple[int, ...], signal: float) -> t
     domain = workload.domain
     best = np.array(chain_weights(workload, sides))
     blocks = [np.prod([-(-length // side) for length in domain], dtype=np.float64) for side in sides]
-    kept = 1 / (1 + (HALF * np.array(blocks) / max(signal, 1.0)) ** EXPONENT)
-    weights = (best + LEAST) * kept
+    kept = np.maximum(1 / (1 + (HALF * np.array(blocks) / max(signal, 1.0)) ** EXPONENT), ALONE * best**3)
+    weights = (best + LEAST * (1 - kept[-1])) * kept
     units = np.maximum(np.floor(weights / weights.sum() * UNIT), 1).astype(np.int64).tolist()
     units[int(np.argmax(units))] += UNIT - sum(units)
     return tuple(Fraction(unit, UNIT) for unit in units)

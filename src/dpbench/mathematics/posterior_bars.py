@@ -1,6 +1,7 @@
 """Intervals around Cascade's answers: from draws of its posterior, calibrated; or from the noise alone.
 
-*Model-based.* Of 200 draws the median m and two quantiles l, h of a query are taken; then
+*Model-based.* Draws are from the posterior without slopes: where the estimate leans, bars are wider than they need be,
+and hold it. Of 200 draws the median m and two quantiles l, h of a query are taken; then
 
     low = m - max(kappa (m - l), floor),   high = m + max(kappa (h - m), floor),
 
@@ -30,7 +31,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.mathematics.cascade import Fineness, Posterior, Squares, posterior
+from dpbench.mathematics.cascade import Fineness, Squares, posterior_without_slopes
 from dpbench.mathematics.draws import LARGEST_WORKSPACE, PURPOSE, blocks_of_draws
 from dpbench.mathematics.exact_bars import exact_intervals
 from dpbench.mathematics.noise_bars import listed, normal_quantile
@@ -41,6 +42,8 @@ Floats = NDArray[np.float64]
 
 DRAWS = 200
 """Draws that an interval is read off."""
+FINENESS = Fineness(points=17, reach=6.0)
+"""Finer than an estimate needs: tails count here."""
 WEAK = 1000.0
 """Epsilon times the estimated total below which bars of small boxes are not model-based."""
 SMALL = 4
@@ -73,7 +76,6 @@ class PosteriorBars:
     """``(trials, *domain)``."""
     squares: tuple[Squares, ...]
     """Of each trial: what was asked and answered."""
-    fineness: Fineness
     per_record: float
     """The epsilon whose Laplace noise is as large as that of the whole budget."""
     usual: Calibration
@@ -109,7 +111,7 @@ class PosteriorBars:
 
     def _stands_in(self, trial: int, ranges: Ranges) -> NDArray[np.bool_]:
         squares = self.squares[trial]
-        if squares.workspace * self.fineness.points > LARGEST_WORKSPACE:
+        if squares.workspace * FINENESS.points > LARGEST_WORKSPACE:
             return np.ones(ranges.queries, dtype=np.bool_)
         weak = bool(self._axes == 2 and self.per_record * self.estimate[trial].sum() < WEAK)
         small = (SMALL * (ranges.upper - ranges.lower) <= np.array(ranges.domain.shape)).all(axis=1)
@@ -148,11 +150,8 @@ class PosteriorBars:
         squares = self.squares[trial]
         if squares.first_child[0] < 0:
             return _only_cell(squares, many, (PURPOSE, seed, trial))
-        blocks = blocks_of_draws(self._posterior(trial), self.fineness.points, self.fineness.reach, many, (seed, trial))
-        return np.concatenate(list(blocks))
-
-    def _posterior(self, trial: int) -> Posterior:
-        return posterior(self.squares[trial], self.fineness)
+        found = posterior_without_slopes(squares, FINENESS)
+        return np.concatenate(list(blocks_of_draws(found, FINENESS.points, FINENESS.reach, many, (seed, trial))))
 
     @property
     def _axes(self) -> int:

@@ -152,6 +152,7 @@ def cut_points(  # type: ignore[no-untyped-def]
             j0 = max(math.ceil(lower / step - 1e-9), 0)
             j1 = min(math.floor(upper / step + 1e-9), many)
             per_bin = bins / many
+            centre_j = 2.0 * middle * many
             place_l = (j0 * step - low_l) * per_l
             place_r = (x - j0 * step - low_r) * per_r
             move_l = step * per_l
@@ -180,6 +181,7 @@ def cut_points(  # type: ignore[no-untyped-def]
                 else:
                     q = min(int(abs(2 * j - many) * per_bin), bins - 1)
                     m_0 = a_0 * density[q, 0] * f
+                    q = min(int(abs(2 * j - centre_j) * per_bin), bins - 1)
                     m_1 = a_1 * density[q, 1] * f
                     m_2 = a_2 * density[q, 2] * f
                     m_b = a_b * f
@@ -279,6 +281,26 @@ def _kind(logs, p, q, rows, cols, columns):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")
+def _middle(v, p, q, axis, logs, lean, first, both):  # type: ignore[no-untyped-def]
+    """The first half's part of a box that is cut along an axis: by cells, and by how the density leans in its square.
+
+    ``lean`` is the change of the density per cell, over the density in the middle of the square, along each axis.
+    """
+    part = first / both
+    if lean[v, axis] == 0.0 or part <= 0.0 or part >= 1.0:
+        return part
+    own, other = (p, q) if axis == 0 else (q, p)
+    extent = math.ldexp(1.0, logs[v, axis] - _level(own))
+    place = (own - (1 << _level(own)) + 0.5) * extent - math.ldexp(0.5, logs[v, axis])
+    across = math.ldexp(1.0, logs[v, 1 - axis] - _level(other))
+    place_across = (other - (1 << _level(other)) + 0.5) * across - math.ldexp(0.5, logs[v, 1 - axis])
+    here = 1.0 + lean[v, axis] * place + lean[v, 1 - axis] * place_across
+    change = 0.25 * extent * lean[v, axis]
+    one, two = first * (here - change), (both - first) * (here + change)
+    return one / (one + two)
+
+
+@njit(inline="always")
 def _alone(u, rows, cols, wide, first_child, v):  # type: ignore[no-untyped-def]
     """Whether a box is a square without squares inside."""
     p = u // wide
@@ -364,7 +386,7 @@ def _up(v, base, tree, logs, cells, answers, moments, listed, prior, tables, squ
     first_child, log_grid = tree
     answer, rate, gaussian = answers
     below_mean, below_variance, mean, variance = moments
-    weight, columns = prior
+    weight, columns, lean = prior
     square_low, square_per, square_points, square_beta, square_logc, square_cap = squares
     low, per, points, beta, even, logc, box_cells, box_mean, box_variance, cap = boxes
     count, at, mass, part, total, everything, acc, leaf = rough
@@ -401,6 +423,8 @@ def _up(v, base, tree, logs, cells, answers, moments, listed, prior, tables, squ
             box_mean[u] = box_mean[base + one] + box_mean[base + two]
             box_variance[u] = box_variance[base + one] + box_variance[base + two]
             cap[u] = 2.0 * min(cap[base + one], cap[base + two])
+            if lean[v, 0] != 0.0 or lean[v, 1] != 0.0:
+                cap[u] = -1.0
     whole = base + wide + 1
     square_cap[v] = cap[whole]
     top = square_low[v] + (square_points[v] - 1) / square_per[v]
@@ -448,7 +472,7 @@ def _up(v, base, tree, logs, cells, answers, moments, listed, prior, tables, squ
                     1 + 5 * axis,
                     weight[kind, 0] / cuts,
                     cap[u],
-                    box_cells[one] / box_cells[u],
+                    _middle(v, p, q, axis, logs, lean, box_cells[one], box_cells[u]),
                     _half(v, base, one - base, tree, boxes, leaf),
                     _half(v, base, two - base, tree, boxes, leaf),
                     tables,
@@ -491,7 +515,7 @@ def _down(  # type: ignore[no-untyped-def]
 ):
     """Share the posterior mass of a square among its boxes and the squares inside; ``taken`` is by term."""
     first_child, log_grid = tree
-    weight, columns = prior
+    weight, columns, lean = prior
     square_mass, square_even, estimate, taken = results
     low, per, points, beta, even, logc, box_cells, box_mean, box_variance, cap = boxes
     count, at, mass, part, total, _, acc, leaf = rough
@@ -560,7 +584,7 @@ def _down(  # type: ignore[no-untyped-def]
                     1 + 5 * axis,
                     to_b,
                     cap[b],
-                    box_cells[one] / box_cells[b],
+                    _middle(v, p, q, axis, logs, lean, box_cells[one], box_cells[b]),
                     _half(v, base, one - base, tree, boxes, leaf),
                     _half(v, base, two - base, tree, boxes, leaf),
                     tables,
@@ -611,7 +635,7 @@ def _down(  # type: ignore[no-untyped-def]
                     added = 0.0
                     for n in range(count[axis, i]):
                         added += mass[axis, i, n]
-                    z = active[u, i] * total[axis, i] / (acc[i] * added)
+                    z = active[u, i] * (total[axis, i] / acc[i]) / added
                     for k in range(5):
                         taken[kind, first + k] += z * part[axis, i, k]
                     if x > cap[b] and part[axis, i, 4] > 0.0:
@@ -641,7 +665,8 @@ def _down(  # type: ignore[no-untyped-def]
     "boolean, "
     "float64[::1], float64[::1], float64[::1], float64[::1], "
     "int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], "
-    "float64[:,::1], int64, float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], float64[::1], "
+    "float64[:,::1], float64[:,::1], int64, "
+    "float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], float64[::1], "
     "float64[::1], float64, int64[::1], boolean, "
     "float64[::1], float64[::1], int64[::1], float64[:,::1], float64[:,::1], float64[::1], float64[:,::1], "
     "float64[::1], float64[:,::1])",
@@ -665,6 +690,7 @@ def posterior(  # type: ignore[no-untyped-def]
     listed_answer,
     listed_rate,
     listed_cells,
+    lean,
     weight,
     columns,
     density,
@@ -738,7 +764,7 @@ def posterior(  # type: ignore[no-untyped-def]
     answers = (answer, rate, gaussian)
     moments = (below_mean, below_variance, mean, variance)
     listed = (start, stop, listed_answer, listed_rate, listed_cells)
-    prior = (weight, columns)
+    prior = (weight, columns, lean)
     tables = (density, end, node, node_weight, spread, normal)
     squares = (square_low, square_per, square_points, square_beta, square_logc, square_cap)
     settings = (most, reach)

@@ -129,3 +129,53 @@ def cover(lower, upper, first_child, children, corner, logs, sides, answer, kind
                 sums[1, q] += answer[v, slot]
                 counts[1, q, kind[v, slot]] += 1
     return sums, counts
+    "boolean[::1](int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64, float64)",
+    cache=True,
+)
+def settled_squares(first_child, children, cells, mean, variance, clear, dense):  # type: ignore[no-untyped-def]
+    """Which squares hold only clear counts: ``clear`` deviations above 0, and more records than ``dense`` variances."""
+    n = first_child.shape[0]
+    settled = np.zeros(n, dtype=np.bool_)
+    for v in range(n - 1, -1, -1):
+        if cells[v] <= 0.0:
+            settled[v] = True
+        elif first_child[v] < 0:
+            settled[v] = mean[v] > clear * np.sqrt(variance[v]) and mean[v] > dense * variance[v]
+        else:
+            settled[v] = True
+            for c in range(first_child[v], first_child[v] + children[v]):
+                settled[v] = settled[v] and settled[c]
+    return settled
+
+
+@njit("void(int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], boolean[::1], float64[::1])", cache=True)
+def share_out(first_child, children, cells, mean, variance, settled, totals):  # type: ignore[no-untyped-def]
+    """Give each square inside a settled one what least squares gives it, for a total that is known; in place.
+
+    ``mean`` and ``variance`` are by what was asked at and below each square. Nothing goes below 0.
+    """
+    for v in range(first_child.shape[0]):
+        if not settled[v] or first_child[v] < 0 or cells[v] <= 0.0:
+            continue
+        last = first_child[v] + children[v]
+        sum_mean = mean[first_child[v] : last].sum()
+        sum_variance = variance[first_child[v] : last].sum()
+        given = 0.0
+        for c in range(first_child[v], last):
+            if cells[c] > 0.0:
+                totals[c] = max(mean[c] + variance[c] / sum_variance * (totals[v] - sum_mean), 0.0)
+                given += totals[c]
+        if given > 0.0:
+            for c in range(first_child[v], last):
+                totals[c] *= totals[v] / given
+        totals[v] = 0.0
+
+
+@njit("boolean[::1](int64[::1], int64[::1], boolean[::1])", cache=True)
+def inside_of(first_child, children, chosen):  # type: ignore[no-untyped-def]
+    """Which squares are inside a chosen one."""
+    inside = np.zeros(first_child.shape[0], dtype=np.bool_)
+    for v in range(first_child.shape[0]):
+        if first_child[v] >= 0 and (chosen[v] or inside[v]):
+            inside[first_child[v] : first_child[v] + children[v]] = True
+    return inside
