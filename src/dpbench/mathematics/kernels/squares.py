@@ -129,6 +129,9 @@ def cover(lower, upper, first_child, children, corner, logs, sides, answer, kind
                 sums[1, q] += answer[v, slot]
                 counts[1, q, kind[v, slot]] += 1
     return sums, counts
+
+
+@njit(
     "boolean[::1](int64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64, float64)",
     cache=True,
 )
