@@ -298,8 +298,7 @@ def test_a_store_that_has_gone_stops_the_run(store):
 
     class Removed(Serial):
         def rows(self, portions):
-            for row in super().rows(portions):
-                yield row
+            yield from super().rows(portions)
             shutil.rmtree(store.folder)
 
     plan = study(**ONE)
