@@ -181,3 +181,16 @@ def test_every_refusal_is_one_of_ours(tmp_path):
     """Whoever catches DPBenchError catches what stores refuse."""
     with pytest.raises(DPBenchError):
         Store(tmp_path / "nowhere")
+
+
+def test_a_store_that_another_run_makes_meanwhile_is_a_store(tmp_path, monkeypatch):
+    """Two runs begin at once: the one sees no marker, and then the files of the other."""
+    Store(tmp_path / "store", create=True)
+    looks = iter([False])
+    exists = type(tmp_path).exists
+
+    def late(path):
+        return next(looks, True) if path.name == "store.json" else exists(path)
+
+    monkeypatch.setattr(type(tmp_path), "exists", late)
+    assert Store(tmp_path / "store", create=True).rows() == []

@@ -68,7 +68,8 @@ class Store:
     def _check(self, create: bool) -> None:
         marker = self.folder / "store.json"
         if not marker.exists():
-            if self.folder.exists() and not (self.folder.is_dir() and all(map(_begun, self.folder.iterdir()))):
+            strange = self.folder.exists() and not (self.folder.is_dir() and all(map(_begun, self.folder.iterdir())))
+            if strange and not marker.exists():  # another run may have made the store between two looks
                 raise InvalidStore(f"{self.folder} exists and is not a store; give an empty or a new folder")
             if not create:
                 raise InvalidStore(f"there is no store at {self.folder}; make one with `dpbench run SUITE --store DIR`")

@@ -106,19 +106,27 @@ def trial_rows(store: Store, columns: Sequence[str] = FULL, versions: Sequence[s
 
 
 def _columns(
-    rows: Iterable[Row], names: Sequence[str], cell: Callable[[Any], Any] = lambda value: value
+    rows: Iterable[Row],
+    names: Sequence[str],
+    cell: Callable[[Any], Any] = lambda value: value,
+    numbers: Callable[[list[Any]], str] | None = None,
 ) -> list[list[Any]]:
-    """Stored rows as columns with one cell per trial; ``cell`` is done once to what the trials of a row share."""
+    """Stored rows as columns with one cell per trial.
+
+    ``cell`` is done once to what the trials of a row share, ``numbers`` writes those that differ as one list.
+    """
     columns: list[list[Any]] = [[] for _ in names]
     for row in rows:
         varying = {name: getattr(row, name) for name in ERRORS} | row.other_losses
         varying["trial"] = list(range(row.first_trial, row.stop))
         number = row.trials
+        if not number and not row.failure:
+            continue
         if row.failure:
             number, varying = 1, {"trial": [row.first_trial]}
         for name, column in zip(names, columns, strict=True):
             if name in varying:
-                column.extend(map(cell, varying[name]))
+                column.extend(numbers(varying[name])[1:-1].split(", ") if numbers else varying[name])
             else:
                 column.extend([cell(_shared(row, name))] * number)
     return columns
@@ -154,7 +162,7 @@ def export(store: Store, path: Path, *, canonical: bool = False, versions: Seque
 def _as_csv(names: Sequence[str], portioned: Iterable[list[Row]]) -> Iterator[bytes]:
     yield csv_line(names).encode()
     for rows in portioned:
-        lines = map(",".join, zip(*_columns(rows, names, csv_cell), strict=True))
+        lines = map(",".join, zip(*_columns(rows, names, csv_cell, repr), strict=True))
         yield "".join(f"{line}\n" for line in lines).encode()
 
 
@@ -164,7 +172,7 @@ def _as_json(names: Sequence[str], portioned: Iterable[list[Row]]) -> Iterator[b
     form = "\n{\n" + ",\n".join(f"{key}: %s" for key in keys) + "\n}"
     before = "["
     for rows in portioned:
-        texts = [form % values for values in zip(*_columns(rows, names, json_cell), strict=True)]
+        texts = [form % values for values in zip(*_columns(rows, names, json_cell, json.dumps), strict=True)]
         if texts:
             yield (before + ",".join(texts)).encode()
             before = ","
