@@ -87,7 +87,7 @@ def whole(
     """A whole number in a range, as a plain int; truth values are none."""
     if isinstance(given, int | np.integer) and not isinstance(given, bool) and least <= int(given) <= most:
         return int(given)
-    wanted = f"of at least {least}" if most == 2**53 else f"from {least} to {most}"
+    wanted = f"of at least {least}" + (f" and at most {most}" if most != 2**53 else "")
     raise refusal(f"{what} is {shown(given)}; give {advice or f'a whole number {wanted}'}")
 
 

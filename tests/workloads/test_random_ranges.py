@@ -62,7 +62,7 @@ def test_ranges_share_no_stream_with_noise_of_the_same_seed():
         ({"queries": "5"}, "positive whole number"),
         ({"seed": -1}, "seed of RandomRange is -1"),
         ({"seed": None}, "seed of RandomRange is None"),
-        ({"seed": 1.0}, "whole number from 0"),
+        ({"seed": 1.0}, "whole number of at least 0"),
     ],
 )
 def test_bad_parameters_are_refused(arguments, says):

@@ -87,7 +87,7 @@ class Cascade(Algorithm):
     hierarchical = True
     consistent = True
     exchangeable = False  # binomial noise knows the unit of a record
-    bounds: ClassVar[Mapping[str, tuple[int, int]]] = {"points": (1, 1000), "rounds": (0, 100)}
+    bounds: ClassVar[Mapping[str, tuple[int, int]]] = {"points": (2, 1000), "rounds": (0, 100)}
 
     points: int = 11
     """Points of the grid that a likelihood is kept on, at most."""

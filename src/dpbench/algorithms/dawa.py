@@ -139,7 +139,7 @@ class DAWA(Algorithm):
         "its argument needs, so its loss adds up over all buckets that hold a record"
     )
     free: ClassVar[Mapping[str, tuple[float, ...]]] = {"rho": (0.25, 0.1, 0.5, 0.05, 0.7, 0.02, 0.8, 0.9)}
-    bounds: ClassVar[Mapping[str, tuple[int, int]]] = {"steps": (2, 10_000)}
+    bounds: ClassVar[Mapping[str, tuple[int, int]]] = {"branching": (2, 2**16), "steps": (2, 10_000)}
 
     rho: float = 0.25
     """Share of epsilon that chooses the buckets."""
@@ -164,8 +164,6 @@ class DAWA(Algorithm):
             raise InvalidInput(f"longest is {self.longest}; give a number above 0 and at most 1")
         if not 0 < self.split < 1:
             raise InvalidInput(f"split is {self.split}; give a number above 0 and below 1")
-        if self.branching < 2:
-            raise InvalidInput(f"branching is {self.branching}; give a whole number of at least 2")
         if self.objective not in ("gram", "workload", "by axes"):
             raise UnknownName.among("objective", self.objective, ("gram", "workload", "by axes"))
 

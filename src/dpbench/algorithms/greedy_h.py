@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, by_variant
-from dpbench.errors import InvalidInput, UnknownName, Unsupported
+from dpbench.errors import UnknownName, Unsupported
 from dpbench.mathematics.greedy import greedy_tree
 from dpbench.mathematics.leaf_images import Objective
 from dpbench.mathematics.least_squares import TreeLeastSquares
@@ -57,7 +57,7 @@ class GreedyH(Algorithm):
     notions = ("pure", "zCDP")
     one_measurement = True
     hierarchical = True
-    bounds: ClassVar[Mapping[str, tuple[int, int]]] = {"steps": (2, 10_000)}
+    bounds: ClassVar[Mapping[str, tuple[int, int]]] = {"branching": (2, 2**16), "steps": (2, 10_000)}
 
     branching: int = 2
     """Children of a node."""
@@ -70,8 +70,6 @@ class GreedyH(Algorithm):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.branching < 2:
-            raise InvalidInput(f"branching is {self.branching}; give a whole number of at least 2")
         if self.objective not in ("gram", "workload"):
             raise UnknownName.among("objective", self.objective, ("gram", "workload"))
 

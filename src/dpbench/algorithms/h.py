@@ -6,14 +6,15 @@ PVLDB 3(1), 2010.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
-from dpbench.errors import InvalidInput
 from dpbench.mathematics.integers import ceiling_log
 from dpbench.mathematics.least_squares import TreeLeastSquares, complete_tree_solver, complete_tree_variance
 from dpbench.mathematics.noise_bars import Influence
@@ -41,14 +42,10 @@ class H(Algorithm):
     notions = ("pure", "zCDP")
     one_measurement = True
     hierarchical = True
+    bounds: ClassVar[Mapping[str, tuple[int, int]]] = {"branching": (2, 2**16)}
 
     branching: int = 2
     """Children of a node."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.branching < 2:
-            raise InvalidInput(f"branching is {self.branching}; give a whole number of at least 2")
 
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Noisy counts of all nodes, then least squares."""
