@@ -80,10 +80,10 @@ def synthetic() -> Iterator[Release]:
 
 def paper() -> Iterator[Release]:
     """The paper's histograms at the domains of the figures."""
-    for name in datasets.names():
-        domain = Domain.of("4096" if datasets.load(name).ndim == 1 else "128x128")
-        for scale in LOOKED_AT:
-            yield Release(name, domain, scale, False)
+    for task, domain in ((dpb.RANGE_1D, "4096"), (dpb.RANGE_2D, "128x128")):
+        for name in task.datasets:
+            for scale in LOOKED_AT:
+                yield Release(str(name), Domain.of(domain), scale, False)
 
 
 def kinds_of_queries(domain: Domain, estimate: Floats, rng: np.random.Generator) -> dict[str, Ranges]:
@@ -216,9 +216,19 @@ def train(looked: Looked) -> dict[str, Any]:
         stacked = Stacked.of([each for each in looked if each[0].domain.ndim == axes], axes)
         steps = np.round(np.arange(-0.1, 0.8, 0.01 if axes == 1 else 0.1), 3).tolist()
         slopes = [0.0] if axes == 1 else np.round(np.arange(0.0, 1.5, 0.05), 3).tolist()
+        least = [[-1.0, 0.0]] * len(LEVELS)  # cautious bars are never narrower than calibrated ones
         for form in ("calibrated", "cautious"):
-            tried = [[(stacked.misfit(form, level, a, c), a, c) for a in steps for c in slopes] for level in LEVELS]
-            result[form][str(axes)] = [list(min(each)[1:]) for each in tried]
+            least = result[form][str(axes)] = [
+                list(
+                    min(
+                        (stacked.misfit(form, level, a, c), a, c)
+                        for a in steps
+                        for c in slopes
+                        if a >= bound[0] and c >= bound[1]
+                    )[1:]
+                )
+                for level, bound in zip(LEVELS, least, strict=True)
+            ]
     return result
 
 
