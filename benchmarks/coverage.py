@@ -80,10 +80,10 @@ def synthetic() -> Iterator[Release]:
 
 def paper() -> Iterator[Release]:
     """The paper's histograms at the domains of the figures."""
-    for name in datasets.names():
-        domain = Domain.of("4096" if datasets.load(name).ndim == 1 else "128x128")
-        for scale in LOOKED_AT:
-            yield Release(name, domain, scale, False)
+    for task, domain in ((dpb.RANGE_1D, "4096"), (dpb.RANGE_2D, "128x128")):
+        for name in task.datasets:
+            for scale in LOOKED_AT:
+                yield Release(str(name), Domain.of(domain), scale, False)
 
 
 def kinds_of_queries(domain: Domain, estimate: Floats, rng: np.random.Generator) -> dict[str, Ranges]:
@@ -113,6 +113,9 @@ def kinds_of_queries(domain: Domain, estimate: Floats, rng: np.random.Generator)
         "chosen cells": boxes(again, again + 1),
         "total": boxes([[0] * axes], [sides]),
     }
+
+
+Looked = list[tuple[Release, dict[str, Floats]]]
 
 
 def look(release: Release, folder: Path) -> dict[str, Floats]:
@@ -148,67 +151,85 @@ def look(release: Release, folder: Path) -> dict[str, Floats]:
     return result
 
 
-def held(found: dict[str, Floats], kind: str, axes: int, level: float, a: float, c: float) -> tuple[Floats, Floats]:
-    """Which model-based intervals hold the truth, and their widths, under some A and C."""
-    number = 1 + 2 * LEVELS.index(level)
-    middle, low, high = found[f"{kind}/quantiles"][[0, number, number + 1]]
-    kappa = 1 + a if axes == 1 else np.sqrt(1 + a + c * found[f"{kind}/cut"] / 16)
-    floor = max(np.log(level / (1 - level)) / (2 * EPSILON), 0.0)
-    low = np.maximum(np.floor(middle - np.maximum(kappa * (middle - low), floor)), 0.0)
-    high = np.ceil(middle + np.maximum(kappa * (high - middle), floor))
-    low = np.where(low < (middle - low) / 2, 0.0, low)
-    low = np.minimum(low, np.floor(found[f"{kind}/estimate"]))
-    high = np.maximum(high, np.ceil(found[f"{kind}/estimate"]))
-    truth = found[f"{kind}/truth"]
-    return ((low <= truth) & (truth <= high)).astype(np.float64), high - low
+@dataclass(frozen=True)
+class Stacked:
+    """Model-based queries of many releases, side by side."""
+
+    axes: int
+    quantiles: Floats
+    """``(1 + 2 levels, queries)``: the median, then both ends of every level."""
+    truth: Floats
+    estimate: Floats
+    cut: Floats
+    group: NDArray[np.int64]
+    """``(queries,)``: kind of query, and in the plane a quarter of its boxes by cut length over the side."""
+    setting: NDArray[np.int64]
+    """``(queries,)``: the release."""
+
+    @classmethod
+    def of(cls, looked: Looked, axes: int, kinds: Sequence[str] = TRAINED_ON) -> Stacked:
+        """Put together what was looked at, without what exact intervals stand in for."""
+        parts: dict[str, list[Any]] = defaultdict(list)
+        for number, (release, found) in enumerate(looked):
+            for kind in [each for each in kinds if f"{each}/truth" in found]:
+                some = ~found[f"{kind}/marked"].astype(bool)
+                for name in ("truth", "estimate", "cut"):
+                    parts[name].append(found[f"{kind}/{name}"][some])
+                parts["quantiles"].append(found[f"{kind}/quantiles"][:, some])
+                order = np.argsort(np.argsort(parts["cut"][-1] / max(release.domain), kind="stable"), kind="stable")
+                bins = order * BINS // max(len(order), 1) if axes == 2 else 0 * order
+                parts["group"].append(BINS * kinds.index(kind) + bins)
+                parts["setting"].append(np.full(len(order), number))
+        return cls(axes, **{name: np.concatenate(each, axis=-1) for name, each in parts.items()})
+
+    def held(self, level: float, a: float, c: float) -> tuple[Floats, Floats]:
+        """Which intervals hold the truth, and their widths, under some A and C (``mathematics/posterior_bars.py``)."""
+        number = 1 + 2 * LEVELS.index(level)
+        middle, low, high = self.quantiles[[0, number, number + 1]]
+        kappa = 1 + a if self.axes == 1 else np.sqrt(1 + a + c * self.cut / 16)
+        floor = max(np.log(level / (1 - level)) / (2 * EPSILON), 0.0)
+        low = np.maximum(np.floor(middle - np.maximum(kappa * (middle - low), floor)), 0.0)
+        high = np.ceil(middle + np.maximum(kappa * (high - middle), floor))
+        low = np.minimum(np.where(low < (middle - low) / 2, 0.0, low), np.floor(self.estimate))
+        high = np.maximum(high, np.ceil(self.estimate))
+        return ((low <= self.truth) & (self.truth <= high)).astype(np.float64), high - low
+
+    def misfit(self, form: str, level: float, a: float, c: float) -> float:
+        """Calibrated: squares of what all, and each group, miss the level by. Cautious: what the worst tenth misses."""
+        holds, _ = self.held(level, a, c)
+        if form == "cautious":
+            return abs(float(np.quantile(means(holds, self.setting), 1 - SETTINGS)) - level) + 1e-3 * (a + c)
+        by_group = means(holds, self.group)
+        return float(4 * (by_group.mean() - level) ** 2 + ((by_group - level) ** 2).mean())
 
 
-Looked = list[tuple[Release, dict[str, Floats]]]
+def means(values: Floats, which: NDArray[np.int64]) -> Floats:
+    """The mean of every group that has members."""
+    members = np.bincount(which)
+    return np.asarray(np.bincount(which, weights=values)[members > 0] / members[members > 0])
 
 
-def train(folder: Path) -> dict[str, Any]:
+def train(looked: Looked) -> dict[str, Any]:
     """A and C by level: mean coverage p in all groups alike; and coverage p in nine of ten settings."""
-    looked: Looked = [(release, look(release, folder)) for release in watched(synthetic())]
     result: dict[str, Any] = {"levels": list(LEVELS), "calibrated": {}, "cautious": {}}
     for axes in (1, 2):
-        mine = [(release, found) for release, found in looked if release.domain.ndim == axes]
-        steps = np.round(np.arange(-0.1, 0.8, 0.01 if axes == 1 else 0.1), 3)
+        stacked = Stacked.of([each for each in looked if each[0].domain.ndim == axes], axes)
+        steps = np.round(np.arange(-0.1, 0.8, 0.01 if axes == 1 else 0.1), 3).tolist()
         slopes = [0.0] if axes == 1 else np.round(np.arange(0.0, 1.5, 0.05), 3).tolist()
+        least = [[-1.0, 0.0]] * len(LEVELS)  # cautious bars are never narrower than calibrated ones
         for form in ("calibrated", "cautious"):
-            best = []
-            for level in LEVELS:
-                tried = [(_misfit(form, mine, axes, level, a, c), a, c) for a in steps.tolist() for c in slopes]
-                best.append([round(each, 4) for each in min(tried)[1:]])
-            result[form][str(axes)] = best
+            least = result[form][str(axes)] = [
+                list(
+                    min(
+                        (stacked.misfit(form, level, a, c), a, c)
+                        for a in steps
+                        for c in slopes
+                        if a >= bound[0] and c >= bound[1]
+                    )[1:]
+                )
+                for level, bound in zip(LEVELS, least, strict=True)
+            ]
     return result
-
-
-def _misfit(form: str, looked: Looked, axes: int, level: float, a: float, c: float) -> float:
-    """Calibrated: squares of what groups by kind and cut length miss the level by. Cautious: of the settings' tenth."""
-    groups, settings = defaultdict(list), []
-    for release, found in looked:
-        here = []
-        for kind in TRAINED_ON:
-            if f"{kind}/truth" not in found:
-                continue
-            model_based = ~found[f"{kind}/marked"].astype(bool)
-            if not model_based.any():
-                continue
-            holds = held(found, kind, axes, level, a, c)[0][model_based]
-            here.append(holds.mean())
-            if axes == 1:
-                groups[kind].append(holds.mean())
-            else:
-                cut = found[f"{kind}/cut"][model_based] / max(release.domain)
-                for number, some in enumerate(np.array_split(np.argsort(cut, kind="stable"), BINS)):
-                    if len(some):
-                        groups[kind, number].append(holds[some].mean())
-        settings.append(np.mean(here))
-    if form == "cautious":
-        return abs(float(np.quantile(settings, 1 - SETTINGS)) - level) + 1e-3 * (a + c)
-    everything = np.mean([np.mean(group) for group in groups.values()])
-    spread = np.mean([(np.mean(group) - level) ** 2 for group in groups.values()])
-    return float((everything - level) ** 2 * 4 + spread)
 
 
 def table(looked: Iterable[tuple[Release, dict[str, Floats]]], trained: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -230,7 +251,8 @@ def table(looked: Iterable[tuple[Release, dict[str, Floats]]], trained: dict[str
             for form in ("calibrated", "cautious"):
                 pairs = tuple((a, c) for a, c in trained[form][str(axes)])
                 a, c = Calibration(LEVELS, {axes: pairs}).at(axes, level)
-                holds, width = held(found, kind, axes, level, a, c)
+                unmarked = {**found, f"{kind}/marked": np.zeros(len(truth))}
+                holds, width = Stacked.of([(release, unmarked)], axes, (kind,)).held(level, a, c)
                 if marked.any():
                     low, high = found[f"{kind}/guaranteed"][marked].T
                     holds[marked], width[marked] = (low <= truth[marked]) & (truth[marked] <= high), high - low
@@ -284,9 +306,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             look(release, options.folder)
         return
     if options.train:
-        found = train(options.folder)
+        looked = [(each, look(each, options.folder)) for each in watched(synthetic())]
+        found = train(looked)
         fitted.ERROR_BARS.write_text(json.dumps(found, indent=1) + "\n")
-        rows = list(table(((each, look(each, options.folder)) for each in synthetic()), found))
+        rows = list(table(looked, found))
     else:
         rows = list(table(((each, look(each, options.folder)) for each in watched(paper())), fitted.error_bars()))
         with fitted.COVERAGE.open("w", newline="") as file:
