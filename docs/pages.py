@@ -26,7 +26,7 @@ def write_all(folder: Path) -> None:
     """Write every generated page below a folder and remove stale ones; what did not change keeps its time."""
     written = {"algorithms/index.rst": algorithm_index(), "generated/commands.rst": command_page()}
     for card in algorithm_cards():
-        kind = algorithms.catalogue()[card.name]
+        kind = algorithms.everything()[card.name]
         written[f"algorithms/{file_name(card.name)}.rst"] = algorithm_page(kind, card)
     for name, text in measured.places(Study.shipped()).items():
         written[f"generated/{name}.md"] = text
@@ -53,7 +53,7 @@ def file_name(algorithm: str) -> str:
 
 def algorithm_index() -> str:
     """A list of all algorithms in the order of the paper's Table 1."""
-    kinds = algorithms.catalogue().values()
+    kinds = algorithms.everything().values()
     rows = [
         (
             f":doc:`{kind.name} <{file_name(kind.name)}>`",

@@ -130,11 +130,19 @@ def test_what_was_asked_for_by_name_and_cannot_run_is_told(words, told, plan, ca
     assert error.count("\n") == 1
 
 
-def test_what_was_not_named_may_be_skipped(plan, capsys):
-    """An algorithm of the plan that does not fit, or a named one that runs in another task, is nothing amiss."""
+def test_what_a_plan_names_itself_is_asked_for_by_name(plan, capsys):
+    """A file that lists an algorithm asks for it, unless the command line asks for others."""
     path = Path(plan)
     path.write_text(path.read_text().replace('"Hb"', '"Hb", "QuadTree"'))
-    assert run(str(path), "--quiet", "--domain", "64") == 0
+    assert run(str(path), "--quiet") == 1
+    assert "asked for and not run: QuadTree (QuadTree runs on 2-D domains" in capsys.readouterr().err
+    assert run(str(path), "--quiet", "--algorithm", "Hb") == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_what_was_not_named_may_be_skipped(tmp_path, monkeypatch, capsys):
+    """A named algorithm that runs in another task of the suite is nothing amiss."""
+    monkeypatch.chdir(tmp_path)
     small = ["--scale", "1000", "--samples", "1", "--trials", "1", "--domain", "64", "--domain", "8x8"]
     assert run("demo", "--quiet", "--algorithm", "QuadTree", "--algorithm", "PHP", *small) == 0
     assert capsys.readouterr().err == ""

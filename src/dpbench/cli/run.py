@@ -150,9 +150,15 @@ def run_plan(chosen: argparse.Namespace) -> int:
 
 def _report_skipped(plan: Plan, chosen: argparse.Namespace) -> dict[str, str]:
     """What was asked for by name and cannot run: one line, also where it is quiet."""
-    from dpbench.run.skipped import skipped_by_name
+    from dpbench.run.skipped import named_in_file, skipped_by_name
 
-    unrun = skipped_by_name(plan, [*chosen.algorithm, *chosen.added], chosen.dataset, chosen.domain)
+    written = named_in_file(chosen.plan, plan)
+    unrun = skipped_by_name(
+        plan,
+        [*(chosen.algorithm or written["algorithms"]), *chosen.added],
+        chosen.dataset or written["datasets"],
+        chosen.domain or written["domains"],
+    )
     if unrun:
         named = [f"{name} ({reason})" for name, reason in list(unrun.items())[:NAMED]]
         more = f" and {len(unrun) - NAMED} more" if len(unrun) > NAMED else ""

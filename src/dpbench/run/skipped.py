@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
+from pathlib import Path
 
 from dpbench.domain import Domain
 from dpbench.run import source_data
 from dpbench.run.plan import Plan
+
+
+def named_in_file(reference: str, plan: Plan) -> dict[str, list[str]]:
+    """The algorithms, datasets and domains that a plan's file names itself; none of those that its base brings."""
+    parts = tomllib.loads(Path(reference).read_text(encoding="utf-8-sig")) if reference.endswith(".toml") else {}
+    keys = {*parts, *parts.get("generator", {})}
+    listed = {
+        "algorithms": [part.name for task in plan.tasks for part in task.algorithms],
+        "datasets": [str(name) for task in plan.tasks for name in task.datasets],
+        "domains": [str(domain) for task in plan.tasks for domain in task.generator.domains],
+    }
+    return {what: names if what in keys else [] for what, names in listed.items()}
 
 
 def skipped_by_name(
