@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 LONGEST = 60
 """How many characters of a value a message repeats."""
-_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+\s*")
+_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+\s*")
 
 
 def shown(given: object) -> str:
@@ -24,12 +24,17 @@ def shown(given: object) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
+def one_line(text: str) -> str:
+    """A text without line breaks, control characters and halves of characters."""
+    return _BREAKS.sub(" ", text)
+
+
 class DPBenchError(Exception):
     """The root of all exceptions raised on purpose by this package."""
 
     def __str__(self) -> str:
         """The message, on one line: what it quotes may have several, or control characters."""
-        return _BREAKS.sub(" ", super().__str__())
+        return one_line(super().__str__())
 
 
 class InvalidInput(DPBenchError, ValueError):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from dpbench import __version__
 from dpbench.cli.arguments import Parser
-from dpbench.errors import DPBenchError
+from dpbench.errors import DPBenchError, one_line
 
 _ABOUT = "Principled evaluation of differentially private algorithms for range queries."
 _EXAMPLES = """\
@@ -95,4 +95,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _in_words(error: OSError) -> str:
     """What a disk or a network refused, in one line."""
     where = f"{error.filename}: " if error.filename is not None else ""
-    return f"{where}{error.strerror or ' '.join(str(error).split())}; check the path and its permissions"
+    return f"{one_line(where)}{error.strerror or ' '.join(str(error).split())}; check the path and its permissions"

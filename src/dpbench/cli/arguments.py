@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from dpbench.errors import one_line
+
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -18,7 +20,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with exit code 2."""
-        self.exit(2, f"dpbench: {' '.join(message.split())}; see `{self.prog} --help`\n")
+        self.exit(2, f"dpbench: {' '.join(one_line(message).split())}; see `{self.prog} --help`\n")
 
 
 def add_verb(

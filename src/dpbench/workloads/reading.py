@@ -103,7 +103,7 @@ def _weight(field: str, where: str) -> float:
     """One finite weight."""
     try:
         weight = float(field)
-    except UnicodeDecodeError:
+    except ValueError:
         weight = float("nan")
     if not isfinite(weight) or "_" in field:
         raise InvalidWorkload(f"{where}: the weight {_shown(field)} is not a finite number; write 0.5, say")
