@@ -9,6 +9,7 @@ from dpbench import algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput, UnknownName
 from dpbench.sibling_modules import load_file
+from dpbench.strangers_text import one_line
 
 INSTALLED = "installed:"
 """How the reference of an algorithm in somebody else's distribution begins; its module and class follow."""
@@ -64,4 +65,4 @@ def _load_module(reference: str) -> tuple[str, str, ModuleType]:
     try:
         return path_text, class_name, load_file(Path(path_text))
     except (Exception, SystemExit) as error:
-        raise InvalidInput(f"{path_text} cannot be imported: {type(error).__name__}: {error}") from error
+        raise InvalidInput(f"{path_text} cannot be imported: {type(error).__name__}: {one_line(error)}") from error

@@ -44,7 +44,7 @@ run demo --jobs -1 | give a whole number
 run demo --timeout 0 | --timeout
 run demo --shard 5/4 | write for example 1/4
 run demo --store notes.txt --algorithm Identity | give an empty or a new folder
-run demo --with plain.py:Mine | no class in plain.py named 'Mine'; there are none
+run demo --with plain.py:Mine | plain.py named 'Mine'; there are none
 run demo --variant other | choose from
 list | required: what
 list things | choose from

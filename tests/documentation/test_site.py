@@ -103,7 +103,7 @@ def test_stale_pages_are_removed(generators, tmp_path):
     (tmp_path / "algorithms" / "gone.rst").write_text("Gone\n====\n")
     pages.write_all(tmp_path)
     names = {path.stem for path in (tmp_path / "algorithms").iterdir()}
-    assert names == {"index", *map(pages.file_name, algorithms.names())}
+    assert names == {"index", *map(pages.file_name, algorithms.everything())}
 
 
 def test_the_rooms_of_the_architecture_exist():

@@ -54,7 +54,7 @@ def test_ladders_go_from_fine_to_coarse():
 def test_fine_ladders_without_hope_are_left_out(workload):
     """What is left out is worse than half as much again as the best, and the order is that of the errors."""
     ((_, moment),) = grouped_axes(workload)
-    found = [(each.error, each.intervals) for each in fit_ladders(moment)]
+    found = [(each.error, each.per_level) for each in fit_ladders(moment)]
     every = sorted((fit_ladder(moment, each).error, each) for each in ladders(moment.side))
     assert found == [each for each in every if each in found]
     assert all(error > HOPELESS * every[0][0] for error, intervals in every if (error, intervals) not in found)
@@ -65,8 +65,8 @@ def test_the_finest_ladders_of_a_long_axis_are_not_paid_for():
     ((_, moment),) = grouped_axes(Prefix(1500))
     assert max(ladders(1500)) == (250,)
     found = fit_ladders(moment)
-    assert len(found[0].intervals) > 1
-    assert max(each.count for each in found if len(each.intervals) == 1) < 100
+    assert len(found[0].per_level) > 1
+    assert max(each.count for each in found if len(each.per_level) == 1) < 100
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from dpbench.errors import AlgorithmFailed
 from dpbench.privacy import PureDP
 from dpbench.run.ledgers import checked_ledger
-from dpbench.run.strangers_text import one_line, without_counts
+from dpbench.strangers_text import one_line, without_counts
 
 GOOD = {"kind": "laplace", "why": "cells", "amount": "1/20", "times": 2}
 

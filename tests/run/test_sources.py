@@ -29,6 +29,7 @@ RUNNERS_OWN = {
     "sibling_modules.py": None,
     "datasets/catalogue.py": {"fold"},
     "datasets/shapes.py": {"find", "get", "is_shape", "Shape.on", "<lambda>"},
+    "mathematics/kernel_cache.py": None,
     "run/bench.py": None,
     "run/ledgers.py": None,
     "run/source_data.py": None,

@@ -26,7 +26,7 @@ from dpbench.audit.subject import CASES, in_words
 from dpbench.errors import DPBenchError, InvalidInput
 from dpbench.plugins import find, is_file_reference, is_stranger, load_class_or_function
 from dpbench.run.executors.contained import PATIENCE, Contained, exit_words, print_to
-from dpbench.run.strangers_text import one_line
+from dpbench.strangers_text import one_line
 
 RUNS = 100_000
 STARTING = 60.0

@@ -81,7 +81,7 @@ def chosen(fitted: list[Ladder], many: int) -> list[Ladder]:
     """The ladders to be searched from, out of all in the order of their errors; of each height half of them at most."""
     result: list[Ladder] = []
     for ladder in fitted:
-        alike = sum(len(other.intervals) == len(ladder.intervals) for other in result)
+        alike = sum(len(other.per_level) == len(ladder.per_level) for other in result)
         if ladder.error <= HOPEFUL * fitted[0].error and alike < max(many // 2, 1) and len(result) < many:
             result.append(ladder)
     return result

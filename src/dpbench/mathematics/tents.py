@@ -44,7 +44,7 @@ class Ladder:
     """Levels of tents with their weights."""
 
     side: int
-    intervals: tuple[int, ...]
+    per_level: tuple[int, ...]
     """Between the knots of each level, the finest first."""
     ratio: Floats
     """``(levels,)``: each level's weight over that of the cells."""
@@ -54,7 +54,7 @@ class Ladder:
     @property
     def count(self) -> int:
         """Tents in all."""
-        return sum(self.intervals) + len(self.intervals)
+        return sum(self.per_level) + len(self.per_level)
 
     def theta(self, *, beyond: float = 0.0) -> tuple[Ints, Floats]:
         """Per cell, the rows near it and their weights over its own, both ``(side, width)``.
@@ -63,7 +63,7 @@ class Ladder:
         """
         place = np.arange(self.side) + 0.5
         rows, values, first = [], [], 0
-        for intervals, ratio in zip(self.intervals, self.ratio, strict=True):
+        for intervals, ratio in zip(self.per_level, self.ratio, strict=True):
             spacing, near = self.side / intervals, min(NEAR, intervals + 1)
             nearest = np.floor(place / spacing).astype(np.int64) - (near // 2 - 1)
             knots = np.clip(nearest, 0, intervals + 1 - near)[:, None] + np.arange(near)
@@ -113,7 +113,7 @@ def fit_ladders(moment: Moment) -> list[Ladder]:
         if before < ladder.error > HOPELESS * min(each.error for each in found):
             break
         before = ladder.error
-    return sorted(found, key=lambda each: (each.error, each.intervals))
+    return sorted(found, key=lambda each: (each.error, each.per_level))
 
 
 def fit_ladder(moment: Moment, intervals: tuple[int, ...]) -> Ladder:

@@ -10,7 +10,7 @@ from typing import Any
 from dpbench.errors import AlgorithmFailed
 from dpbench.privacy import Ledger, Notion
 from dpbench.privacy.ledger import FOR_NOTHING
-from dpbench.run.strangers_text import one_line
+from dpbench.strangers_text import one_line
 
 LONGEST = 120
 """Characters of a name or a reason that are kept of a stranger's ledger."""

@@ -24,8 +24,8 @@ from dpbench.run.code_hash.sources import algorithm_source, own_files, workload_
 from dpbench.run.executors.contained import Contained, exit_words
 from dpbench.run.executors.frames import BadFrame, Ended, Late
 from dpbench.run.executors.guest import PATIENCE, Guest
-from dpbench.run.strangers_text import one_line
 from dpbench.run.units import build_algorithm, describe
+from dpbench.strangers_text import one_line
 from dpbench.task.parts import AlgorithmPart
 from dpbench.workloads import Workload
 

@@ -18,9 +18,9 @@ from dpbench.run.executors.contained import exit_words
 from dpbench.run.executors.frames import BadFrame, Ended, Frame, Late
 from dpbench.run.executors.guest import PATIENCE, Guest
 from dpbench.run.ledgers import checked_ledger
-from dpbench.run.strangers_text import one_line, without_counts
 from dpbench.run.units import Unit, describe
 from dpbench.store.schema import Row
+from dpbench.strangers_text import one_line, without_counts
 
 KILLS = 2
 """A unit that has ended so many processes is recorded as failed."""
