@@ -45,7 +45,7 @@ class Ladder:
 
     side: int
     per_level: tuple[int, ...]
-    """Between the knots of each level, the finest first."""
+    """Intervals between the knots of each level, the finest first."""
     ratio: Floats
     """``(levels,)``: each level's weight over that of the cells."""
     error: float = np.nan
