@@ -144,7 +144,7 @@ def look(release: Release, folder: Path) -> dict[str, Floats]:
         result[f"{kind}/truth"] = ranges.answer(x).astype(np.float64)
         result[f"{kind}/estimate"] = ranges.answer(outcome.estimate[0])
         result[f"{kind}/cut"] = cut_length(ranges, slice(None))
-        result[f"{kind}/marked"] = outcome.exact(ranges)[0]
+        result[f"{kind}/marked"] = outcome.guaranteed(ranges)[0]
         result[f"{kind}/guaranteed"] = outcome.intervals(ranges, 0.9, guaranteed=True)[0]
     folder.mkdir(parents=True, exist_ok=True)
     np.savez(path, **result)  # type: ignore[arg-type]

@@ -77,7 +77,7 @@ class Outcome:
         (``mathematics/noise_bars.py``). From Cascade they are model-based (``mathematics/posterior_bars.py``): they
         held for about nine of ten ranges on the tables that were tried (``dpbench.fitted.coverage()``), and nothing is
         guaranteed for every table; ``cautious=True`` widens them, ``guaranteed=True`` gives intervals from the noise
-        alone, whose probability is at least ``level`` on any counts, and :meth:`exact` marks where those stand in
+        alone, whose probability is at least ``level`` on any counts, and :meth:`guaranteed` marks where those stand in
         anyway. Intervals are for the estimate as it is. Post-processing may move an estimate out of its interval, but
         the interval still speaks of the truth, which is never negative: so it may be cut at 0.
 
@@ -89,9 +89,9 @@ class Outcome:
         """
         return self._bars(workload).intervals(workload, check_level(level), cautious=cautious, guaranteed=guaranteed)
 
-    def exact(self, workload: Workload) -> NDArray[np.bool_]:
+    def guaranteed(self, workload: Workload) -> NDArray[np.bool_]:
         """``(trials, q)``: which of :meth:`intervals` come from the noise alone, and so hold on any counts."""
-        return self._bars(workload).exact(workload)
+        return self._bars(workload).guaranteed(workload)
 
     def draws(self, many: int, seed: int = 0) -> NDArray[np.int64]:
         """Whole tables that the answers leave possible, ``(trials, many, *domain)``: draws from Cascade's posterior.
@@ -133,7 +133,7 @@ class ErrorBars(Protocol):
         """``(trials, q, 2)``."""
         ...
 
-    def exact(self, workload: Workload) -> NDArray[np.bool_]:
+    def guaranteed(self, workload: Workload) -> NDArray[np.bool_]:
         """``(trials, q)``."""
         ...
 
@@ -167,7 +167,7 @@ class NoiseBars:
         answers = workload.answer(self.outcome.estimate)
         return np.stack([answers - half, answers + half], axis=-1)
 
-    def exact(self, workload: Workload) -> NDArray[np.bool_]:
+    def guaranteed(self, workload: Workload) -> NDArray[np.bool_]:
         """All."""
         return np.ones((len(self.outcome.estimate), listed(workload).queries), dtype=np.bool_)
 

@@ -107,12 +107,12 @@ def test_small_boxes_of_the_plane_have_exact_bars_where_the_signal_is_weak():
     """They are marked, and are what guaranteed=True gives; others are not."""
     workload = Ranges((64, 64), [[3, 5], [0, 0], [10, 10]], [[9, 21], [60, 64], [27, 20]])
     weak = CASCADE.outcome(table("clusters", (64, 64), 1000), workload, 0.1, trials=2, seed=0)
-    assert weak.exact(workload).tolist() == [[True, False, False]] * 2
+    assert weak.guaranteed(workload).tolist() == [[True, False, False]] * 2
     usual, exact = weak.intervals(workload), weak.intervals(workload, guaranteed=True)
     np.testing.assert_array_equal(usual[:, 0], exact[:, 0])
     assert (usual[:, 1] != exact[:, 1]).any()
     strong = CASCADE.outcome(table("clusters", (64, 64), 10**6), workload, 0.1, seed=0)
-    assert not strong.exact(workload).any()
+    assert not strong.guaranteed(workload).any()
 
 
 def test_where_there_are_too_many_boxes_for_draws_bars_are_exact(monkeypatch):
@@ -121,7 +121,7 @@ def test_where_there_are_too_many_boxes_for_draws_bars_are_exact(monkeypatch):
     monkeypatch.setattr("dpbench.mathematics.draws.LARGEST_WORKSPACE", 1)
     monkeypatch.setattr("dpbench.mathematics.cascade.LARGEST_WORKSPACE", 1)
     outcome = CASCADE.outcome(np.arange(32), Prefix(32), 0.5, seed=0)
-    assert outcome.exact(Prefix(32)).all()
+    assert outcome.guaranteed(Prefix(32)).all()
     np.testing.assert_array_equal(outcome.intervals(Prefix(32)), outcome.intervals(Prefix(32), guaranteed=True))
     with pytest.raises(Unsupported, match="coarser domain"):
         outcome.draws(2)

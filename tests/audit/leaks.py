@@ -700,7 +700,6 @@ LEAKS = (
     LargerBuffer,
     SignOfZero,
     MemoryOrder,
-    TaggedArray,
     LastBits,
     ReasonWithACount,
     OrderOfCharges,
@@ -720,6 +719,8 @@ LEAKS = (
     TrueStoppingRule,
     OnlyUnrecorded,
 )
+CLOSED = (TaggedArray,)
+"""What left a run when the audit was made, and does not any more: an outcome has plain numbers."""
 BEYOND = (Slowly,)
 """What the audit does not look for."""
 

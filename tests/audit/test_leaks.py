@@ -1,15 +1,17 @@
 """The leaks of both files: each is found, in one line that says what was seen and how to see it again."""
 
+import numpy as np
 import pytest
 
 from audit.few import some_of
 from audit.later_leaks import BY_DRAWS, BY_REPLAY, LATER, NOT_FOUND
-from audit.leaks import BEYOND, LEAKS, LEAKY_FUNCTIONS, CacheByDomain, NearTheLimit, ParityOfTheTotal
+from audit.leaks import BEYOND, CLOSED, LEAKS, LEAKY_FUNCTIONS, CacheByDomain, NearTheLimit, ParityOfTheTotal
 from dpbench.audit import audit, audit_function, check_algorithm
 from dpbench.audit.own_mechanisms import check_own_mechanisms
 from dpbench.audit.replay_layer import check_replay
 from dpbench.audit.subject import Subject, built
 from dpbench.errors import CheckFailed
+from dpbench.workloads import Prefix
 
 
 @pytest.mark.parametrize("leak", [*some_of(LEAKS, 15), *some_of(BY_REPLAY, 5)], ids=lambda leak: leak.__name__)
@@ -70,3 +72,11 @@ def test_what_is_kept_between_runs_is_found_although_the_audit_has_run_before():
     for _ in range(2):
         with pytest.raises(CheckFailed, match="not private"):
             check_algorithm(CacheByDomain, cases=40)
+
+
+@pytest.mark.parametrize("leak", CLOSED, ids=lambda leak: leak.__name__)
+def test_what_leaks_no_more_leaves_plain_numbers(leak):
+    """An array with attributes of its own is an array without them outside."""
+    outcome = leak().outcome(np.arange(8), Prefix(8), epsilon=1, seed=0)
+    assert type(outcome.estimate) is np.ndarray
+    assert not hasattr(outcome.estimate, "true")

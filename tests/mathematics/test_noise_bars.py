@@ -75,7 +75,7 @@ def test_exact_intervals_have_their_level_query_by_query(name, workload, budget)
     assert found.shape == (4000, workload.queries, 2)
     held = ((found[..., 0] <= truth) & (truth <= found[..., 1])).mean(axis=0)
     assert np.abs(held - 0.9).max() < 5 * np.sqrt(0.9 * 0.1 / 4000)
-    assert outcome.exact(workload).all()
+    assert outcome.guaranteed(workload).all()
     if "rho" in budget:
         deviation = (found[0, :, 1] - found[0, :, 0]) / 2 / norm.ppf(0.95)
         assert (deviation**2).mean() == pytest.approx(algorithm.expected_error(workload, **budget), rel=1e-6)

@@ -87,7 +87,7 @@ class PosteriorBars:
         """``(trials, many, *domain)``."""
         return np.stack([self._draws(trial, many, seed) for trial in range(len(self.squares))])
 
-    def exact(self, workload: Workload) -> NDArray[np.bool_]:
+    def guaranteed(self, workload: Workload) -> NDArray[np.bool_]:
         """``(trials, q)``: where intervals come from the noise alone."""
         ranges = listed(workload)
         return np.stack([self._stands_in(trial, ranges) for trial in range(len(self.squares))])
