@@ -1,5 +1,7 @@
 """The audit on the cards of the catalogue."""
 
+import re
+
 import pytest
 
 from dpbench import algorithms
@@ -24,5 +26,7 @@ def test_a_card_tells_the_kept_audit_only_of_the_code_that_was_audited(monkeypat
 
 @pytest.mark.parametrize("name", ["Identity", "UGrid"])
 def test_the_kept_words_are_those_of_an_audit(name):
-    """Run again, the audit says the same."""
-    assert audited.audit_words(algorithms.get(name)) == audited.kept_words(algorithms.catalogue()[name])
+    """Run again, the audit says the same, but for how many cases ten seconds of this processor allow."""
+    now, kept = audited.audit_words(algorithms.get(name)), audited.kept_words(algorithms.catalogue()[name])
+    assert kept.startswith("not refuted: ")
+    assert re.sub(r"\d+", "#", now) == re.sub(r"\d+", "#", kept)
