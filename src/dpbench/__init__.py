@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         testing,
         workloads,
     )
+    from dpbench.advice.advisor import recommend
     from dpbench.algorithm import Algorithm
     from dpbench.domain import Domain
     from dpbench.generator import generate
@@ -61,6 +62,7 @@ _NAMES = {
     "Task": "task",
     "generate": "generator",
     "limit": "limits",
+    "recommend": "advice.advisor",
 }
 
 __all__ = [
@@ -80,6 +82,7 @@ __all__ = [
     "loss",
     "page",
     "privacy",
+    "recommend",
     "results",
     "testing",
     "workloads",

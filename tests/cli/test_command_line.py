@@ -48,6 +48,14 @@ run demo --with plain.py:Mine | plain.py named 'Mine'; there are none
 run demo --variant other | choose from
 list | required: what
 list things | choose from
+recommend | required: --cells
+recommend --cells x --epsilon 1 --records 10 | write for example
+recommend --cells 16 --epsilon small --records 10 | invalid float value: 'small'
+recommend --cells 16 --epsilon 0 --records 10 | give a positive finite number
+recommend --cells 16 --epsilon 1 --records 0 | about how many there are
+recommend --cells 16 --epsilon 1 --records 10 --workload Prefixes | did you mean Prefix
+recommend --cells 16 --epsilon 1 --records 10 --risk worst | no risk named 'worst'
+recommend --cells 16 --epsilon 1 --records 10 --delta 2 | delta
 strategies | required: --domain
 strategies --domain x | write for example
 strategies --domain 16 --workload Prefixes | did you mean Prefix

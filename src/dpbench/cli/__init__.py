@@ -20,6 +20,7 @@ examples:
   dpbench run demo                       every algorithm on synthetic shapes, in a minute
   dpbench list algorithms                what there is
   dpbench check my_algorithm.py:Mine     is it an algorithm, and is it private?
+  dpbench recommend --cells 128x128 --epsilon 0.5 --records 300000   which algorithm, for data nobody may see
   dpbench strategies --domain 4096       what data-independent algorithms come to, without a run
   dpbench paper                          the paper beside what was measured
   dpbench compare my_algorithm.py:Mine   it against the whole study
@@ -35,6 +36,7 @@ exit codes: 0 success, 1 a check failed, 2 bad input, 130 interrupted
 VERBS = (
     "run",
     "catalogue",
+    "recommend",
     "strategies",
     "paper",
     "compare",

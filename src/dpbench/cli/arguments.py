@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from dpbench.errors import one_line
 
 if TYPE_CHECKING:
+    from dpbench.workloads import Workload
+
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
@@ -52,6 +54,19 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
 def jobs_of(chosen: argparse.Namespace) -> int:
     """Worker processes as chosen by ``--jobs``; one per core where nothing was chosen."""
     return os.cpu_count() or 1 if chosen.jobs is None else int(chosen.jobs)
+
+
+def workload_of(given: str | None, cells: str) -> Workload:
+    """Ranges by name, by name with parameters, or from a CSV file; those of the study where nothing is named."""
+    from dpbench import workloads
+    from dpbench.domain import Domain
+    from dpbench.task.parts import WorkloadPart
+
+    domain = Domain.of(cells)
+    name = given or ("Prefix" if domain.ndim == 1 else "RandomRange")
+    if name.lower().endswith(".csv"):
+        return workloads.build("Ranges", domain, file=name)
+    return WorkloadPart.from_label(name).build(domain)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,7 @@ import sys
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_json, add_verb, write_json
+from dpbench.cli.arguments import add_json, add_verb, workload_of, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -51,24 +51,12 @@ def run_strategies(chosen: argparse.Namespace) -> int:
     from dpbench.data_independent import expected_errors
     from dpbench.limits import limit
 
-    workload = _workload(chosen)
+    workload = workload_of(chosen.workload, chosen.domain)
     epsilon = 1.0 if chosen.epsilon is None and chosen.rho is None else chosen.epsilon
     rows = expected_errors(workload, epsilon, delta=chosen.delta, rho=chosen.rho, search=chosen.search)
     least = limit(workload, epsilon, delta=chosen.delta or 0.0, rho=chosen.rho)
     (_write_json if chosen.json else _print)(workload, least, rows)
     return 0
-
-
-def _workload(chosen: argparse.Namespace) -> Workload:
-    from dpbench import workloads
-    from dpbench.domain import Domain
-    from dpbench.task.parts import WorkloadPart
-
-    domain = Domain.of(chosen.domain)
-    given = chosen.workload or ("Prefix" if domain.ndim == 1 else "RandomRange")
-    if given.lower().endswith(".csv"):
-        return workloads.build("Ranges", domain, file=given)
-    return WorkloadPart.from_label(given).build(domain)
 
 
 def _print(workload: Workload, least: Limit, rows: list[ExpectedError]) -> None:

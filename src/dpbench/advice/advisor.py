@@ -1,0 +1,295 @@
+"""Which algorithm to use, from public facts alone: cells, budget, and about how many records there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite, sqrt
+from typing import Any
+
+import numpy as np
+
+from dpbench import algorithms, given, workloads
+from dpbench.advice import experience
+from dpbench.advice.experience import BELIEF, RISKS, Range
+from dpbench.data_independent import expected_errors
+from dpbench.domain import Domain
+from dpbench.errors import InvalidInput
+from dpbench.privacy import read_budget
+from dpbench.workloads import Workload
+
+Cells = Domain | int | str | Sequence[int]
+
+LONGEST_TO_SHORTEST = 2
+"""In two dimensions the study has squares; a rectangle is within it if no side is longer than twice the other."""
+RUNS = 200
+"""Runs on an empty table that show how an error that depends on no data varies from run to run."""
+MOST_NUMBERS = 5 * 10**7
+"""Cells and answers of all those runs together; where there would be more, nothing is simulated."""
+WORST = 20
+"""There, by Markov's inequality: squared error is more than 20 times its mean in at most 1 run of 20."""
+AS_RELEASED = ("top-down", "integral")
+"""What a release does to an estimate."""
+WHATEVER = "If you need an error that is known whatever the data"
+NEXT = "Next to it, likewise known whatever the data"
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another algorithm that could be used."""
+
+    algorithm: str
+    expected: float
+    """Root mean square error of a range, in records."""
+    why: str
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One algorithm, and what to expect of it; ``str()`` is the text. Errors are root mean squares, in records."""
+
+    algorithm: str
+    domain: Domain
+    workload: str
+    budget: str
+    records: int
+    expected: float
+    low: float
+    """The mean over runs is at least this, for most kinds of data."""
+    high: float
+    """The mean over runs is at most this, for most kinds of data."""
+    bad_run: float
+    """One run in twenty is worse than this, for most kinds of data."""
+    coverage: float
+    """The part of settings with left-out data in which ``low`` to ``high`` held; 1 where it holds for all data."""
+    bad_run_coverage: float
+    """Likewise for ``bad_run``."""
+    alternatives: tuple[Alternative, ...]
+    notes: tuple[str, ...]
+    """What the advice rests on, and what was outside of it."""
+
+    def __str__(self) -> str:
+        near = f"{self.records / BELIEF:,.0f} to {self.records * BELIEF:,.0f}"
+        asked = f"{self.workload} on {self.domain} cells, {self.budget}, about {self.records:,} records ({near})"
+        lines = [
+            f"{self.algorithm}, for {asked}.",
+            f"Expect a range to be off by about {self._amount(self.expected)}; {self._interval}",
+            f"A bad run (1 in 20): up to {_records(self.bad_run)} records. {self._experience}",
+            *(f"{each.why}: {each.algorithm}, {_records(each.expected)} records." for each in self.alternatives),
+            *self.notes,
+        ]
+        return "\n".join(lines)
+
+    @property
+    def _interval(self) -> str:
+        if self.coverage == 1:
+            return f"at most {_records(self.high)} on average over runs, whatever the data."
+        return f"between {_records(self.low)} and {_records(self.high)} for 9 of 10 kinds of data."
+
+    @property
+    def _experience(self) -> str:
+        if self.coverage == 1:
+            return "Neither depends on the data."
+        return (
+            f"On kinds of data left out of the study the interval held in {self.coverage:.0%} of settings, and this "
+            f"bound in {self.bad_run_coverage:.0%}."
+        )
+
+    def _amount(self, error: float) -> str:
+        return f"{_records(error)} records ({100 * error / self.records:.2g} %)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The advice as plain values."""
+        plain = {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        plain["domain"] = str(self.domain)
+        plain["alternatives"] = [vars(each) for each in self.alternatives]
+        return plain | {"notes": list(self.notes), "text": str(self)}
+
+
+def recommend(
+    cells: Cells,
+    epsilon: object,
+    records: object,
+    *,
+    delta: object = None,
+    workload: Workload | None = None,
+    risk: str = "mean",
+) -> Advice:
+    """One algorithm for a domain, a budget and about so many records, with the error to expect.
+
+    No table can be given: everything here is public. The number of records is a guess, believed within a factor of
+    three. Without a workload, the ranges are those of the study: all prefixes in 1-D, 2,000 random ranges else.
+
+    >>> advice = recommend("64x64", epsilon=0.5, records=100_000)
+    >>> advice.low <= advice.expected <= advice.high <= advice.bad_run
+    True
+    """
+    facts = Facts.of(cells, epsilon, records, delta, workload)
+    given.known(risk, "risk", RISKS)
+    fixed, learned, reason = facts.fixed, None, facts.beyond_the_study
+    if not reason:
+        learned = facts.learned(risk)
+    if learned is None or fixed[0].error < learned.error.expected:
+        chosen, others = fixed[0], tuple(Alternative(each.algorithm, each.error, NEXT) for each in fixed[1:2])
+        return facts.advice(chosen.algorithm, chosen.range, chosen.budget, (1.0, 1.0), others, chosen.notes(reason))
+    held = experience.shipped()["held"][str(facts.domain.ndim)][risk]
+    others = (Alternative(fixed[0].algorithm, fixed[0].error, WHATEVER),)
+    coverage = held["interval"], held["bad_run"]
+    return facts.advice(learned.algorithm, learned.error, facts.pure, coverage, others, (facts.studied,))
+
+
+@dataclass(frozen=True)
+class Learned:
+    """An algorithm whose error depends on the data, as the study knows it."""
+
+    algorithm: str
+    error: Range
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """An algorithm whose error depends on no data."""
+
+    algorithm: str
+    error: float
+    """Root mean square error of a range; the mean over runs is at most this."""
+    workload: Workload
+    epsilon: Any
+    delta: Any
+
+    @property
+    def budget(self) -> str:
+        """Its noise is Gaussian where there is a delta."""
+        return f"epsilon {self.epsilon:g}" + (f", delta {self.delta:g}" if self.delta else "")
+
+    @property
+    def range(self) -> Range:
+        """What single runs come to, seen in runs on an empty table: any other gives the same."""
+        if RUNS * (self.workload.domain.size + self.workload.queries) > MOST_NUMBERS:
+            return Range(self.error, 0.0, self.error, self.error * sqrt(WORST))
+        zeros = np.zeros(self.workload.domain.shape, dtype=np.int64)
+        algorithm = algorithms.get(self.algorithm)
+        budget = {"epsilon": self.epsilon, "delta": self.delta, "trials": RUNS, "seed": 0}
+        errors = [
+            np.sqrt(
+                (self.workload.answer(algorithm.run(zeros, self.workload, **budget, postprocess=steps)) ** 2).mean(
+                    axis=1
+                )
+            )
+            for steps in ((), AS_RELEASED)
+        ]
+        return Range(self.error, min(each.mean() for each in errors), self.error, float(np.quantile(errors[0], 0.95)))
+
+    def notes(self, reason: str) -> tuple[str, ...]:
+        """Why no algorithm that depends on the data is named, if none is."""
+        exact = f"The error of {self.algorithm} is computed, not measured; no data were read, so this costs no privacy."
+        return (f"{reason}.", exact) if reason else (exact,)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known in public."""
+
+    domain: Domain
+    epsilon: float
+    records: int
+    delta: float
+    workload: Workload
+
+    @classmethod
+    def of(cls, cells: Cells, epsilon: Any, records: object, delta: Any, workload: object) -> Facts:
+        """The facts, if they make sense."""
+        domain = Domain.of(cells)
+        count = given.whole(records, "records", advice="about how many there are, 1 or more")
+        read_budget(epsilon, delta, None, one_measurement=True)
+        ranges = usual(domain) if workload is None else given.of_kind(workload, Workload, "workload", "Prefix(1024)")
+        if ranges.domain != domain:
+            raise InvalidInput(
+                f"the workload is on {ranges.domain} cells and the table on {domain}; give one on {domain}"
+            )
+        return cls(domain, float(epsilon), count, float(delta or 0), ranges)
+
+    @property
+    def pure(self) -> str:
+        """The budget in words, where no delta is spent."""
+        return f"epsilon {self.epsilon:g}"
+
+    @cached_property
+    def fixed(self) -> list[Fixed]:
+        """The algorithms whose error depends on no data, the best first, by whichever noise the budget allows."""
+        found = [
+            Fixed(row.algorithm, sqrt(row.error), self.workload, self.epsilon, delta)
+            for delta in ((0.0, self.delta) if self.delta else (0.0,))
+            for row in expected_errors(self.workload, self.epsilon, delta=delta)
+            if isfinite(row.error)
+        ]
+        return sorted(found, key=lambda each: each.error)
+
+    @property
+    def side(self) -> float:
+        """Cells along an axis; for a rectangle, along that of the square with as many cells."""
+        return float(self.domain.size ** (1 / self.domain.ndim))
+
+    @property
+    def beyond_the_study(self) -> str:
+        """Why the study cannot tell; empty if it can."""
+        if self.domain.ndim > 2:
+            return "The study has one and two dimensions, so algorithms that depend on the data are not advised on"
+        if self.workload.key != usual(self.domain).key:
+            return "The study has other ranges than these, so algorithms that depend on the data are not advised on"
+        known, signal = experience.experience(self.domain.ndim), self.epsilon * self.records
+        long, short = max(self.domain.shape), min(self.domain.shape)
+        if not known.sides[0] <= self.side <= known.sides[-1] or long > LONGEST_TO_SHORTEST * short:
+            shape = "squares of " if self.domain.ndim == 2 else ""
+            sizes = f"{shape}{known.sides[0]} to {known.sides[-1]} cells along an axis"
+            return f"The study has {sizes}, so algorithms that depend on the data are not advised on here"
+        if not known.signals[0] <= signal <= known.signals[-1]:
+            ends = f"{known.signals[0]:,.0f} to {known.signals[-1]:,.0f}"
+            here = f"The study has epsilon times records from {ends} and not {signal:,.3g}"
+            return f"{here}, so algorithms that depend on the data are not advised on"
+        return ""
+
+    def learned(self, risk: str) -> Learned:
+        """The best algorithm by the study."""
+        known, signal = experience.experience(self.domain.ndim), self.epsilon * self.records
+        best = min(known.names, key=lambda name: known.score(name, self.side, signal, risk))
+        return Learned(best, known.range(best, self.side, signal).over(self.epsilon))
+
+    @property
+    def studied(self) -> str:
+        """What the advice rests on."""
+        known = experience.experience(self.domain.ndim)
+        count = f"{len(known.datasets)} histograms of {len(set(known.families))} families"
+        return f"From {count}; no data were read, so this costs no privacy."
+
+    def advice(
+        self,
+        algorithm: str,
+        error: Range,
+        budget: str,
+        coverage: tuple[float, float],
+        alternatives: tuple[Alternative, ...],
+        notes: tuple[str, ...],
+    ) -> Advice:
+        """All of it."""
+        return Advice(
+            algorithm, self.domain, ranges_in_words(self.workload), budget, self.records,
+            error.expected, error.low, error.high, max(error.bad_run, error.high), *coverage, alternatives, notes,
+        )  # fmt: skip
+
+
+def usual(domain: Domain) -> Workload:
+    """The ranges of the study: all prefixes in one dimension, 2,000 random ranges in more."""
+    return workloads.Prefix(domain) if domain.ndim == 1 else workloads.RandomRange(domain, queries=2000, seed=0)
+
+
+def ranges_in_words(workload: Workload) -> str:
+    """What the ranges are, for a reader."""
+    if workload.key == usual(workload.domain).key:
+        return "all prefixes" if workload.domain.ndim == 1 else "random ranges"
+    return f"{workload.queries:,} ranges of your own"
+
+
+def _records(error: float) -> str:
+    return f"{error:,.0f}" if error >= 100 else f"{error:.3g}"

@@ -1,0 +1,159 @@
+"""Advice from public facts: the words are those of the numbers, and the numbers those of the study."""
+
+import json
+
+import numpy as np
+import pytest
+
+import dpbench as dpb
+from dpbench.advice import experience
+from dpbench.advice.experience import Experience
+from dpbench.cli import main
+
+STUDIED = [
+    ("256", 1.0, 10**3),
+    ("1000", 0.1, 10**5),
+    ("4096", 2.0, 10**6),
+    ("32x32", 0.5, 10**4),
+    ("100x150", 0.1, 10**7),
+]
+
+
+@pytest.mark.parametrize(("cells", "epsilon", "records"), STUDIED)
+def test_numbers_are_in_order_and_in_the_text(cells, epsilon, records):
+    """Least, expected, largest, bad run; an alternative that is known beforehand; what it rests on."""
+    advice = dpb.recommend(cells, epsilon=epsilon, records=records)
+    assert 0 < advice.low <= advice.expected <= advice.high <= advice.bad_run
+    assert 0.85 <= advice.coverage <= 1
+    assert advice.alternatives
+    assert advice.algorithm in str(advice).splitlines()[0]
+    assert "costs no privacy" in str(advice)
+
+
+def test_errors_follow_epsilon_at_one_signal():
+    """Twice the budget on half the records: half the error."""
+    one, other = dpb.recommend("64x64", 0.5, 100_000), dpb.recommend("64x64", 1.0, 50_000)
+    assert other.algorithm == one.algorithm
+    assert other.expected == pytest.approx(one.expected / 2)
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"cells": "100", "epsilon": 1, "records": 10**4}, "The study has 256 to 4096 cells"),
+        ({"cells": "32x256", "epsilon": 1, "records": 10**4}, "The study has squares of 32 to 256 cells"),
+        ({"cells": "16x16x16", "epsilon": 1, "records": 10**4}, "The study has one and two dimensions"),
+        ({"cells": "1024", "epsilon": 1, "records": 10**9}, "epsilon times records from 100 to 10,000,000"),
+        ({"cells": "1024", "epsilon": 0.001, "records": 10}, "epsilon times records from 100 to 10,000,000"),
+    ],
+)
+def test_beyond_the_study_errors_are_those_that_depend_on_no_data(facts, words):
+    """It says so, and the bound on the mean is the expected error of the algorithm that it names."""
+    advice = dpb.recommend(**facts)
+    workload = dpb.workloads.Prefix(facts["cells"]) if "x" not in facts["cells"] else None
+    assert words in str(advice)
+    assert advice.coverage == 1
+    if workload is not None:
+        expected = dpb.algorithms.get(advice.algorithm).expected_error(workload, facts["epsilon"])
+        assert advice.high == pytest.approx(np.sqrt(expected))
+
+
+def test_a_bad_run_that_depends_on_no_data_is_what_runs_show():
+    """On a table unlike an empty one."""
+    advice = dpb.recommend("128", epsilon=1.0, records=10**6)
+    workload, x = dpb.workloads.Prefix(128), np.arange(128) * 100
+    estimate = dpb.algorithms.get(advice.algorithm).run(x, workload, epsilon=1.0, trials=2000, seed=1)
+    errors = np.sqrt(((workload.answer(estimate) - workload.answer(x)) ** 2).mean(axis=1))
+    assert advice.low <= errors.mean() <= advice.high
+    assert (errors > advice.bad_run).mean() == pytest.approx(0.05, abs=0.03)  # 200 runs made the bound: sd 0.016
+
+
+def test_a_workload_of_ones_own():
+    """Only what needs no study is advised on, at its error on these ranges."""
+    ranges = dpb.workloads.Identity(1024)
+    advice = dpb.recommend(1024, epsilon=1.0, records=10**5, workload=ranges)
+    assert "The study has other ranges" in str(advice)
+    assert advice.algorithm == "Identity"
+    assert advice.expected == pytest.approx(np.sqrt(2))
+
+
+def test_delta_allows_gaussian_noise():
+    """Where that is better, which is said; nowhere is it worse than without."""
+    facts = {"cells": "128x128", "epsilon": 1.0, "records": 10**8}
+    without, beside = dpb.recommend(**facts), dpb.recommend(**facts, delta=1e-4)
+    assert beside.expected < without.expected
+    assert "epsilon 1, delta 0.0001" in str(beside)
+    tiny = dpb.recommend("1024", epsilon=1.0, records=10**5, delta=1e-12)
+    assert tiny == dpb.recommend("1024", epsilon=1.0, records=10**5)
+
+
+def test_more_ranges_than_can_be_simulated():
+    """A bad run is then bounded by Markov's inequality, and nothing runs out of memory."""
+    advice = dpb.recommend("200x200", epsilon=1.0, records=10**8, workload=dpb.workloads.AllRange("200x200"))
+    assert advice.bad_run == pytest.approx(np.sqrt(20) * advice.expected)
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"records": True}, "records is True"),
+        ({"records": "many"}, "records is 'many'"),
+        ({"epsilon": "small"}, "epsilon"),
+        ({"cells": "x"}, "write for example"),
+        ({"workload": "Prefix"}, "give a Workload"),
+        ({"workload": dpb.workloads.Prefix(32)}, "on 32 cells"),
+        ({"risk": "worst"}, "no risk named"),
+    ],
+)
+def test_bad_input(facts, words):
+    """One line each."""
+    with pytest.raises(dpb.errors.DPBenchError, match=words) as failure:
+        dpb.recommend(**({"cells": "64", "epsilon": 1.0, "records": 100} | facts))
+    assert "\n" not in str(failure.value)
+
+
+def test_json(capsys):
+    """The same numbers, and the text."""
+    assert main(["recommend", "--cells", "64x64", "--epsilon", "0.5", "--records", "100000", "--json"]) == 0
+    plain, advice = json.loads(capsys.readouterr().out), dpb.recommend("64x64", 0.5, 100_000)
+    assert plain["algorithm"] == advice.algorithm
+    assert (plain["low"], plain["high"], plain["bad_run"]) == (advice.low, advice.high, advice.bad_run)
+    assert plain["text"] == str(advice)
+
+
+def table(errors: dict[str, np.ndarray], families: str) -> Experience:
+    shape = (2, 3, len(families))
+    logs = {name: np.broadcast_to(np.log(each), shape).copy() for name, each in errors.items()}
+    return Experience((10, 1000), (10.0, 100.0, 1000.0), tuple(families), tuple(families), logs, logs)
+
+
+def test_interpolation_is_linear_in_logarithms():
+    """Half way between two sizes and two signals; beyond the ends, the ends."""
+    errors = np.arange(1.0, 7.0).reshape(2, 3, 1)
+    known = table({"A": np.exp(errors)}, "a")
+    assert known.at(known.mean["A"], 100, 10**1.5) == pytest.approx([3.0])
+    assert known.at(known.mean["A"], 10, 1) == pytest.approx([1.0])
+    assert known.at(known.mean["A"], 1000, 10**9) == pytest.approx([6.0])
+
+
+def test_widening_is_what_the_neediest_family_needs():
+    """Three families with errors 1, 2 and 8: without the third, the largest is 2, and it needs four times that."""
+    known = table({"A": np.array([1.0, 2.0, 8.0])}, "abc")
+    wider = known.widening["A"]
+    assert (wider.low, wider.high, wider.bad_run) == pytest.approx((2.0, 4.0, 4.0))
+    found = known.range("A", 100, 100)
+    assert (found.low, found.high) == pytest.approx((0.5, 32.0))
+    assert found.expected == pytest.approx(16 ** (1 / 3))
+
+
+def test_a_family_counts_once():
+    """However many members it has."""
+    known = Experience(**(vars(table({"A": np.array([1.0, 1.0, 4.0])}, "xyz")) | {"families": ("a", "a", "b")}))
+    assert known.range("A", 10, 10).expected == pytest.approx(2.0)
+
+
+def test_the_shipped_table_is_condensed_from_the_shipped_study():
+    """Made anew, it is the same, and so is what is said about how good the advice is."""
+    from benchmarks.advice import made
+
+    assert json.loads(json.dumps(made([]))) == experience.shipped()
