@@ -200,7 +200,7 @@ class TestForms:
         x, workload = counts_on((8, 8), 100), Identity((8, 8))
         assert not PUBLISHED.outcome(x, workload, 1, seed=0).ledger.private
         assert PUBLISHED.outcome(x, workload, 1, side_information="estimated", seed=0).ledger.private
-        check_algorithm(PUBLISHED, side_information="estimated")
+        check_algorithm(PUBLISHED, side_information="estimated", cases=8)
         with pytest.raises(CheckFailed, match="true scale"):
             check_algorithm(PUBLISHED)
 

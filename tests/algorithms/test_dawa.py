@@ -35,7 +35,7 @@ def recorded(algorithm, x, workload, epsilon, trials, seed=0, noise=None):
 class TestPrivate:
     def test_it_passes_every_check(self):
         """Budget, replay on neighbours, edges, consistency and exchangeability, draw for draw."""
-        check_algorithm(DAWA)
+        check_algorithm(DAWA, cases=8)
 
     def test_where_epsilon_goes(self):
         """A quarter chooses the buckets, the rest counts them; both at sensitivity 1."""

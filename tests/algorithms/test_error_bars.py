@@ -86,7 +86,10 @@ def test_guaranteed_intervals_hold_on_a_line(name, budget):
     assert held.min() > 0.9 - 5 * np.sqrt(0.09 / 300)
 
 
-@pytest.mark.parametrize("records", [200, 20_000, 10**6])
+SLOWER = [pytest.param(records, marks=pytest.mark.slow) for records in (20_000, 10**6)]
+
+
+@pytest.mark.parametrize("records", [200, *SLOWER])
 def test_guaranteed_intervals_hold_in_the_plane(records):
     """200 runs, where squares of every plan lie side by side: boxes, cells and the total, each by itself."""
     x = np.zeros((40, 52), dtype=int)

@@ -44,7 +44,7 @@ def asked(algorithm, shape):
 @pytest.mark.parametrize("algorithm", [QUADTREE, PUBLISHED], ids=lambda form: form.variant)
 def test_both_forms_are_private(algorithm):
     """Each has every property of an algorithm."""
-    check_algorithm(algorithm)
+    check_algorithm(algorithm, cases=8)
 
 
 class TestExpectedError:

@@ -141,7 +141,7 @@ class TestScale:
 
 def test_the_private_form_is_private():
     """It has every property of an algorithm."""
-    check_algorithm(UGRID)
+    check_algorithm(UGRID, cases=8)
 
 
 @pytest.mark.parametrize("mode", ["square", "m_by_m"])
