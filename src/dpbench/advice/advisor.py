@@ -166,19 +166,13 @@ class Fixed:
     @property
     def range(self) -> Range:
         """What single runs come to, seen in runs on an empty table: any other gives the same."""
-        if RUNS * (self.workload.domain.size + self.workload.queries) > MOST_NUMBERS:
+        if RUNS * (self.workload.domain.size + (self.workload.queries or 0)) > MOST_NUMBERS:
             return Range(self.error, 0.0, self.error, self.error * sqrt(WORST))
         zeros = np.zeros(self.workload.domain.shape, dtype=np.int64)
         algorithm = algorithms.get(self.algorithm)
         budget = {"epsilon": self.epsilon, "delta": self.delta, "trials": RUNS, "seed": 0}
-        errors = [
-            np.sqrt(
-                (self.workload.answer(algorithm.run(zeros, self.workload, **budget, postprocess=steps)) ** 2).mean(
-                    axis=1
-                )
-            )
-            for steps in ((), AS_RELEASED)
-        ]
+        runs = [algorithm.run(zeros, self.workload, **budget, postprocess=steps) for steps in ((), AS_RELEASED)]
+        errors = [np.sqrt(self.workload.mean_squared(each)) for each in runs]
         return Range(self.error, min(each.mean() for each in errors), self.error, float(np.quantile(errors[0], 0.95)))
 
     def notes(self, reason: str) -> tuple[str, ...]:
@@ -288,7 +282,7 @@ def ranges_in_words(workload: Workload) -> str:
     """What the ranges are, for a reader."""
     if workload.key == usual(workload.domain).key:
         return "all prefixes" if workload.domain.ndim == 1 else "random ranges"
-    return f"{workload.queries:,} ranges of your own"
+    return "ranges of your own" if workload.queries is None else f"{workload.queries:,} ranges of your own"
 
 
 def _records(error: float) -> str:
