@@ -48,6 +48,10 @@ run demo --with plain.py:Mine | plain.py named 'Mine'; there are none
 run demo --variant other | choose from
 list | required: what
 list things | choose from
+new | required: FILE.py
+new notes.txt | is not a Python file
+new nosuch/mine.py | No such file
+new plain.py | exists, and is kept
 recommend | required: --cells
 recommend --cells x --epsilon 1 --records 10 | write for example
 recommend --cells 16 --epsilon small --records 10 | invalid float value: 'small'

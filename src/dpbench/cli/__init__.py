@@ -19,11 +19,12 @@ _EXAMPLES = """\
 examples:
   dpbench run demo                       every algorithm on synthetic shapes, in a minute
   dpbench list algorithms                what there is
-  dpbench check my_algorithm.py:Mine     is it an algorithm, and is it private?
+  dpbench new mine.py                    an algorithm to start from
+  dpbench check mine.py:Mine             is it an algorithm, and is it private?
   dpbench recommend --cells 128x128 --epsilon 0.5 --records 300000   which algorithm, for data nobody may see
   dpbench strategies --domain 4096       what data-independent algorithms come to, without a run
   dpbench paper                          the paper beside what was measured
-  dpbench compare my_algorithm.py:Mine   it against the whole study
+  dpbench compare mine.py:Mine           it against the whole study
   dpbench data pull                      the paper's 27 histograms
   dpbench report dpbench-store/demo --out page   one offline page of it
   dpbench interpret dpbench-store/demo   competitive algorithms, regret
@@ -46,6 +47,7 @@ VERBS = (
     "principles",
     "properties",
     "store",
+    "new",
     "check",
     "tune",
     "repair",
