@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 _ABOUT = """\
 Write a commented algorithm, a class Mine, to a new file. It works as it is: `dpbench check FILE.py:Mine` does not
-refute it, and `dpbench compare FILE.py:Mine` sets it against all others. Change it from there. A file that exists is kept.
+refute it, and `dpbench compare FILE.py:Mine` sets it against all others. Change it from there. A file
+that exists is kept.
 """
 
 
