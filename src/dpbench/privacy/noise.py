@@ -146,7 +146,7 @@ class RandomNoise:
 
 
 def _sign(draws: Floats, bits: NDArray[np.uint8]) -> None:
-    """Negate each draw ``(trials, cells)`` whose bit is 1, in place; ``(trials, bytes)`` of bits, eight draws a byte."""
+    """Negate each draw ``(trials, cells)`` whose bit is 1, in place; ``(trials, bytes)`` of bits, eight per byte."""
     trials, cells = draws.shape
     if draws.size <= AT_ONCE:
         draws *= SIGNS.take(bits, axis=0).reshape(trials, 8 * bits.shape[1])[:, :cells]

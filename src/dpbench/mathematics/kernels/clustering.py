@@ -22,9 +22,9 @@ def better_apart(values, j, end, price, last, now):  # type: ignore[no-untyped-d
     n = values.shape[0]
     least = price / (float(n - j) * float(n - j))
     above = 0.0
-    for l in range(end, n):
-        above += values[l] - values[j]
-        size = float(l - j + 1)
+    for stop in range(end, n):
+        above += values[stop] - values[j]
+        size = float(stop - j + 1)
         bias = (above / size) ** 2
         if now >= last + (bias + price / (size * size)):
             return True
@@ -43,11 +43,11 @@ def galloped_apart(values, sums, j, end, price, last, now):  # type: ignore[no-u
     """
     n = values.shape[0]
     least = price / (float(n - j) * float(n - j))
-    l = end
-    while l < n:
-        size = float(l - j + 1)
-        mean = (sums[l + 1] - sums[j]) / size - values[j]
-        error = ROUNDING * (4.0 * float(l + 1) * sums[l + 1] / size + 4.0 * size * abs(mean))
+    stop = end
+    while stop < n:
+        size = float(stop - j + 1)
+        mean = (sums[stop + 1] - sums[j]) / size - values[j]
+        error = ROUNDING * (4.0 * float(stop + 1) * sums[stop + 1] / size + 4.0 * size * abs(mean))
         most = (mean + error) ** 2
         bias = max(mean - error, 0.0) ** 2
         own = price / (size * size)
@@ -57,13 +57,13 @@ def galloped_apart(values, sums, j, end, price, last, now):  # type: ignore[no-u
             return better_apart(values, j, end, price, last, now)
         if now * (1.0 + SLACK) < last + (bias + least):
             return False
-        step = min(l - j + 1, n - l)
+        step = min(stop - j + 1, n - stop)
         while step > 1:
             longest = size + step - 1.0
             if now * (1.0 + SLACK) < last + (bias + price / (longest * longest)):
                 break
             step >>= 1
-        l += step
+        stop += step
     return False
 
 
@@ -112,7 +112,7 @@ def greedy_clusters(values, zeros, price):  # type: ignore[no-untyped-def]
 
 @njit("float64[:,::1](float64[:,::1], int64[:,::1])", cache=True)
 def spread(totals, labels):  # type: ignore[no-untyped-def]
-    """Each cluster's total evenly over its cells, ``(trials, cells)``; a trial has at most as many clusters as cells."""
+    """Each cluster's total evenly over its cells, ``(trials, cells)``; there are at most as many as cells."""
     trials, cells = labels.shape
     result = np.empty((trials, cells))
     each = np.empty(cells)
