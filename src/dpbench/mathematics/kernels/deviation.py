@@ -1,9 +1,74 @@
-"""How far the counts of every window of a line are from one value: a window slides over a sorted index of values."""
+"""How far the counts of every window of a line are from one value: their median, or their mean."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+
+@njit("float64[:,::1](int64[::1], int64[::1], int64[::1], int64[::1], boolean)", cache=True)
+def median_deviations(line, rank, values, lengths, aligned):  # type: ignore[no-untyped-def]
+    """Sum of |x_i - median| over every window; ``(lengths, n + 1)``, entry [k, e] of [e - L_k, e).
+
+    With ``aligned`` only of windows that start at a multiple of their length. ``rank`` is the place of each cell's
+    count among the distinct ``values``, ascending. It is the sum less twice the L // 2 lowest, less the middle one
+    where L is odd.
+
+    A table per bit of the ranks, highest first, finds the lowest cells of any window in O(log n): the line is sorted
+    by the bits seen so far, in order; ``zeros`` counts the cells before a place whose next bit is 0, and ``sums`` adds
+    up the counts in the order that this bit leads to, zeros first.
+    """
+    n = line.shape[0]
+    bits = 0
+    while 1 << bits < values.shape[0]:
+        bits += 1
+    zeros = np.zeros((bits, n + 1), dtype=np.int64)
+    sums = np.zeros((bits, n + 1), dtype=np.int64)
+    order = rank.copy()
+    sorted_further = np.empty(n, dtype=np.int64)
+    for level in range(bits):
+        shift = bits - 1 - level
+        for i in range(n):
+            zeros[level, i + 1] = zeros[level, i] + 1 - (order[i] >> shift & 1)
+        low = 0
+        high = zeros[level, n]
+        for i in range(n):
+            if order[i] >> shift & 1:
+                sorted_further[high] = order[i]
+                high += 1
+            else:
+                sorted_further[low] = order[i]
+                low += 1
+        for i in range(n):
+            order[i] = sorted_further[i]
+            sums[level, i + 1] = sums[level, i] + values[order[i]]
+    running = np.zeros(n + 1, dtype=np.int64)
+    for i in range(n):
+        running[i + 1] = running[i] + line[i]
+    result = np.zeros((lengths.shape[0], n + 1))
+    for k in range(lengths.shape[0]):
+        length = lengths[k]
+        if length == 1:
+            continue
+        for e in range(length, n + 1, length if aligned else 1):
+            first = e - length
+            last = e
+            left = length // 2
+            below = 0
+            place = 0
+            for level in range(bits):
+                a = zeros[level, first]
+                b = zeros[level, last]
+                ones = left >= b - a
+                below += sums[level, b] - sums[level, a] if ones else 0
+                left -= b - a if ones else 0
+                first = zeros[level, n] + first - a if ones else a
+                last = zeros[level, n] + last - b if ones else b
+                place = 2 * place + (1 if ones else 0)
+            middle = values[place]
+            below += left * middle
+            result[k, e] = running[e] - running[e - length] - 2 * below - (middle if length % 2 == 1 else 0)
+    return result
 
 
 @njit("void(int64[:,::1], int64, int64, int64)", cache=True, inline="always")
@@ -16,15 +81,12 @@ def _add(tree, rank, many, amount):  # type: ignore[no-untyped-def]
         place += place & -place
 
 
-@njit("float64[:,::1](int64[::1], int64[::1], int64[::1], int64[::1], boolean)", cache=True)
-def window_deviations(line, rank, values, lengths, about_median):  # type: ignore[no-untyped-def]
-    """Sum of |x_i - m| over every window, m its median or its mean; ``(lengths, n + 1)``, entry [k, e] of [e - L_k, e).
+@njit("float64[:,::1](int64[::1], int64[::1], int64[::1], int64[::1])", cache=True)
+def mean_deviations(line, rank, values, lengths):  # type: ignore[no-untyped-def]
+    """The same about the mean: 2 (m * how many are at most m - their sum), with m = sum / L.
 
-    ``rank`` is the place of each cell's count among the distinct ``values``, ascending. The tree holds the number and
-    the sum of the window's cells by rank; one descent finds those below m, in O(log n).
-
-    Median: the sum less twice the L // 2 lowest, less the middle one where L is odd.
-    Mean: 2 (m * how many are at most m - their sum), with m = sum / L.
+    A window slides over a Fenwick tree, which holds the number and the sum of its cells by rank; one descent finds
+    those up to m, in O(log n).
     """
     n = line.shape[0]
     kinds = lengths.shape[0]
@@ -39,7 +101,6 @@ def window_deviations(line, rank, values, lengths, about_median):  # type: ignor
             continue
         tree[:] = 0
         total = 0
-        half = length // 2
         for e in range(1, n + 1):
             total += line[e - 1]
             _add(tree, rank[e - 1], 1, line[e - 1])
@@ -53,28 +114,13 @@ def window_deviations(line, rank, values, lengths, about_median):  # type: ignor
             many = 0
             below = 0
             step = top
-            if about_median:
-                while step > 0:
-                    next_place = place + step
-                    if next_place < tree.shape[0] and many + tree[next_place, 0] <= half:
-                        place = next_place
-                        many += tree[place, 0]
-                        below += tree[place, 1]
-                    step //= 2
-                middle = values[place] if place < values.shape[0] else 0
-                below += (half - many) * middle
-                upper = total - below
-                if length % 2 == 1:
-                    upper -= middle
-                result[k, e] = upper - below
-            else:
-                mean = total / length
-                while step > 0:
-                    next_place = place + step
-                    if next_place < tree.shape[0] and values[next_place - 1] <= mean:
-                        place = next_place
-                        many += tree[place, 0]
-                        below += tree[place, 1]
-                    step //= 2
-                result[k, e] = 2.0 * (mean * many - below)
+            mean = total / length
+            while step > 0:
+                next_place = place + step
+                if next_place < tree.shape[0] and values[next_place - 1] <= mean:
+                    place = next_place
+                    many += tree[place, 0]
+                    below += tree[place, 1]
+                step //= 2
+            result[k, e] = 2.0 * (mean * many - below)
     return result

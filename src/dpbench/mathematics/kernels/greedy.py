@@ -21,6 +21,10 @@ def best_share(error, mu, mu1, k, gamma, steps):  # type: ignore[no-untyped-def]
     benefit = (mu - mu1) * gamma + mu1
     best = np.inf
     theta = 1.0
+    # with x = 1 - theta, c = gamma k, a gain needs benefit gamma x > error (2 - x) ((1 - x)^2 + c x^2), and the right
+    # side is at least error x c / (1 + c): where that is beyond reach, as for most nodes near the leaves, none is tried
+    if benefit * (1.0 + gamma * k) < error * k * (1.0 - 1e-9):
+        return theta, error / float(steps * steps) * steps * steps
     for i in range(steps):
         rest = (steps - i) ** 2
         own = i * i * gamma
