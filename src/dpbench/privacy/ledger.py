@@ -127,7 +127,7 @@ class Ledger:
         amount = exact(charge.amount, f"the budget of '{charge.why}'")
         # a line of our own, with an amount of its own: what was handed in may be changed later
         line = Charge(charge.kind, charge.why, +amount, charge.sensitivity, charge.noise, charge.regions, charge.own)
-        if amount < 0 or (not amount and line.kind not in FOR_NOTHING):
+        if amount.numerator < 0 or (not amount and line.kind not in FOR_NOTHING):
             raise BudgetExceeded(f"'{line.why}' spends {amount} of {self.notion.unit}; spend more than 0")
         if amount > self.__remaining:
             raise BudgetExceeded(

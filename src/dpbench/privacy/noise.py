@@ -131,7 +131,7 @@ class RandomNoise:
 
     def only(self, trial: int) -> RandomNoise:
         """The stream of one trial, as far as it has been drawn."""
-        alone = RandomNoise(())
+        alone = RandomNoise.__new__(RandomNoise)
         alone._seeds, alone._streams = (self._seeds[trial],), (self._streams[trial],)
         return alone
 
