@@ -106,11 +106,10 @@ class TreeCounts:
     @cached_property
     def sensitivity(self) -> float:
         """Heaviest path, rounded up where its weights do not add up exactly."""
+        from dpbench.mathematics.kernels.tree import heaviest_path
+
         tree = self.tree
-        path = tree.weight.copy()
-        for first, last in tree.levels[1:]:
-            path[first:last] += path[tree.parent[first:last]]
-        heaviest = float(path[tree.leaves].max())
+        heaviest = float(heaviest_path(tree.weight, tree.first_child))
         if heaviest.is_integer() and (tree.weight == np.floor(tree.weight)).all():
             return heaviest
         return heaviest * (1 + len(tree.levels) * math.ulp(1.0))

@@ -165,7 +165,7 @@ def square_sums(lower, sides, coordinates, first, last, place, table):  # type: 
     for i in range(first.shape[0]):
         if table[place[i]] < 0:
             _count(lower, sides, coordinates, first[i], last[i], covered)
-            total = 0
+            total = np.int64(0)
             for q in range(covered.shape[0]):
                 total += np.int64(covered[q]) * np.int64(covered[q])
             table[place[i]] = total
