@@ -159,7 +159,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.against and not (Path(options.against) / "dpbench").is_dir():
         parser.error(f"--against {options.against}: there is no package dpbench in that folder")
-    names = options.algorithm or list(algorithms.names())
+    every = dict.fromkeys([*algorithms.names(), *algorithms.names("zCDP")])
+    names = options.algorithm or list(every)
     kept = True
     with TemporaryDirectory() as folder:
         for domain in (options.domain or DOMAINS) if options.part != "growth" else ():

@@ -57,16 +57,16 @@ def cost(algorithm: str, domain: str, counts: str, trials: int) -> dict[str, Any
         runs, workload = algorithms.get(algorithm), workload_of(domain)
         if not runs.supports(domain):
             return {"refused": "not for so many axes"}
-        if "pure" not in getattr(runs, "notions", ("pure",)):
-            return {"refused": "zCDP alone"}
+        pure = "pure" in getattr(runs, "notions", ("pure",))
+        budget = {"epsilon": EPSILON} if pure else {"rho": EPSILON**2 / 2}
         x = np.load(counts)
         runs.prepare(workload)
-        runs.run(x, workload, EPSILON, trials=1, seed=0)
+        runs.run(x, workload, **budget, trials=1, seed=0)
         start = time.process_time()
-        runs.run(x, workload, EPSILON, trials=1, seed=0)
+        runs.run(x, workload, **budget, trials=1, seed=0)
         several = 1 if time.process_time() - start > SLOW else trials
         unit = unit_of(x.size)
-        seconds = quickest(lambda: runs.run(x, workload, EPSILON, trials=several, seed=0)) / several
+        seconds = quickest(lambda: runs.run(x, workload, **budget, trials=several, seed=0)) / several
     except UnknownName:
         return {"refused": "not there yet"}
     except (DPBenchError, MemoryError) as refusal:

@@ -22,7 +22,7 @@ def median_deviations(line, rank, values, lengths, aligned):  # type: ignore[no-
     bits = 0
     while 1 << bits < values.shape[0]:
         bits += 1
-    zeros = np.zeros((bits, n + 1), dtype=np.int64)
+    zeros = np.zeros((bits, n + 1), dtype=np.int32)
     sums = np.zeros((bits, n + 1), dtype=np.int64)
     order = rank.copy()
     sorted_further = np.empty(n, dtype=np.int64)
@@ -31,43 +31,52 @@ def median_deviations(line, rank, values, lengths, aligned):  # type: ignore[no-
         for i in range(n):
             zeros[level, i + 1] = zeros[level, i] + 1 - (order[i] >> shift & 1)
         low = 0
-        high = zeros[level, n]
+        high = np.int64(zeros[level, n])
         for i in range(n):
-            if order[i] >> shift & 1:
-                sorted_further[high] = order[i]
-                high += 1
-            else:
-                sorted_further[low] = order[i]
-                low += 1
+            one = order[i] >> shift & 1
+            sorted_further[high if one else low] = order[i]
+            high += one
+            low += 1 - one
         for i in range(n):
             order[i] = sorted_further[i]
             sums[level, i + 1] = sums[level, i] + values[order[i]]
     running = np.zeros(n + 1, dtype=np.int64)
     for i in range(n):
         running[i + 1] = running[i] + line[i]
+    # all windows of a length go down bit by bit together: that keeps the processor busy while one waits for memory
     result = np.zeros((lengths.shape[0], n + 1))
+    first = np.empty(n, dtype=np.int32)
+    last = np.empty(n, dtype=np.int32)
+    left = np.empty(n, dtype=np.int32)
+    place = np.empty(n, dtype=np.int32)
+    below = np.empty(n, dtype=np.int64)
     for k in range(lengths.shape[0]):
         length = lengths[k]
         if length == 1:
             continue
-        for e in range(length, n + 1, length if aligned else 1):
-            first = e - length
-            last = e
-            left = length // 2
-            below = 0
-            place = 0
-            for level in range(bits):
-                a = zeros[level, first]
-                b = zeros[level, last]
-                ones = left >= b - a
-                below += sums[level, b] - sums[level, a] if ones else 0
-                left -= b - a if ones else 0
-                first = zeros[level, n] + first - a if ones else a
-                last = zeros[level, n] + last - b if ones else b
-                place = 2 * place + (1 if ones else 0)
-            middle = values[place]
-            below += left * middle
-            result[k, e] = running[e] - running[e - length] - 2 * below - (middle if length % 2 == 1 else 0)
+        step = length if aligned else 1
+        windows = (n - length) // step + 1
+        for w in range(windows):
+            first[w] = w * step
+            last[w] = w * step + length
+            left[w] = length // 2
+            place[w] = 0
+            below[w] = 0
+        for level in range(bits):
+            for w in range(windows):
+                a = zeros[level, first[w]]
+                b = zeros[level, last[w]]
+                ones = left[w] >= b - a
+                below[w] += sums[level, b] - sums[level, a] if ones else 0
+                left[w] -= b - a if ones else 0
+                first[w] = zeros[level, n] + first[w] - a if ones else a
+                last[w] = zeros[level, n] + last[w] - b if ones else b
+                place[w] = 2 * place[w] + (1 if ones else 0)
+        for w in range(windows):
+            e = w * step + length
+            middle = values[place[w]]
+            lowest = below[w] + left[w] * middle
+            result[k, e] = running[e] - running[e - length] - 2 * lowest - (middle if length % 2 == 1 else 0)
     return result
 
 

@@ -52,6 +52,15 @@ def settle(v, first_child, mu, k, gamma, steps, theta, error, norm):  # type: ig
     return f
 
 
+@njit("float64[::1](int64, int64)", cache=True)
+def discounts(branching, deepest):  # type: ignore[no-untyped-def]
+    """Gamma of each depth, ``(deepest + 1,)``."""
+    gamma = np.empty(deepest + 1)
+    for depth in range(deepest + 1):
+        gamma[depth] = branching ** (-0.5 * depth)
+    return gamma
+
+
 @njit("float64[::1](int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, int64, boolean)", cache=True)
 def prefix_shares(  # type: ignore[no-untyped-def]
     start, stop, first_child, depth, lengths, branching, steps, gram
@@ -81,6 +90,7 @@ def prefix_shares(  # type: ignore[no-untyped-def]
     error = np.empty(nodes)
     norm = np.empty(nodes)
     theta = np.ones(nodes)
+    gamma = discounts(branching, depth[nodes - 1])
     for v in range(nodes - 1, -1, -1):
         lo = start[v]
         hi = stop[v]
@@ -111,7 +121,7 @@ def prefix_shares(  # type: ignore[no-untyped-def]
             error[v] = mu
             norm[v] = mu
             continue
-        f = settle(v, first_child, mu, k, branching ** (-0.5 * depth[v]), steps, theta, error, norm)
+        f = settle(v, first_child, mu, k, gamma[depth[v]], steps, theta, error, norm)
         for i in range(lo, hi):
             r[i] *= f
     return theta
@@ -136,6 +146,7 @@ def bundle_shares(  # type: ignore[no-untyped-def]
     error = np.empty(nodes)
     norm = np.empty(nodes)
     theta = np.ones(nodes)
+    gamma = discounts(branching, depth[nodes - 1])
     for v in range(nodes - 1, -1, -1):
         lo = start[v]
         hi = stop[v]
@@ -153,7 +164,7 @@ def bundle_shares(  # type: ignore[no-untyped-def]
         k = 0.0
         for c in range(first_child[v], first_child[v + 1]):
             k += variance[c]
-        f = settle(v, first_child, mu, k, branching ** (-0.5 * depth[v]), steps, theta, error, norm)
+        f = settle(v, first_child, mu, k, gamma[depth[v]], steps, theta, error, norm)
         variance[v] = f * k
         for i in range(lo, hi):
             r[i] *= f
