@@ -46,8 +46,13 @@ lint: setup
 types: setup
 	@$(BIN)/mypy
 
+# `before` is the code at BEFORE, whose runs alternate with ours; AGAINST names a folder with any other dpbench package
+BEFORE ?= f0bc9ee
+AGAINST ?= build/before-$(BEFORE)/src
 bench: setup
-	@$(BIN)/python -m benchmarks.speed
+	@test -d "$(AGAINST)" || { mkdir -p build/before-$(BEFORE) && git archive $(BEFORE) src | tar -x -C build/before-$(BEFORE); } \
+		|| echo "the code at $(BEFORE) is not in this clone: nothing to compare with"
+	@$(BIN)/python -m benchmarks.speed $$(test -d "$(AGAINST)" && echo --against "$(AGAINST)")
 
 TRAINED := src/dpbench/repair/trained
 DOMAINS := --domain 256 --domain 4096 --domain 32x32 --domain 128x128

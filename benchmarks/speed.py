@@ -1,191 +1,174 @@
-"""Time per trial of every algorithm, in units of one n-cell numpy Laplace draw of the same run: ``make bench``.
+"""Time per trial of every algorithm, in units of one numpy Laplace draw of as many cells: ``make bench``.
 
-Machines differ and are noisy; the ratio to a draw measured in the same minute differs much less. Three parts: the
-data-independent algorithms at 50 trials a call, all algorithms at 10 trials a data vector on MEDCOST and GOWALLA (or
-synthetic shapes where the histograms are absent), and the finest partitions, 256 x 256 at 10^8 records.
+Machines differ and are noisy; the ratio to a draw measured in the same second differs much less, and so does the ratio
+to another version of the code whose runs alternate with ours (``--against``, a folder with its ``dpbench`` package).
+Three domains as in the study, then how each algorithm grows with the domain, up to 2^20 and 1024 x 1024 cells.
 """
 
 from __future__ import annotations
 
-import resource
+import argparse
+import json
+import os
+import select
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpbench import algorithms, datasets
 from dpbench.datasets import shapes
-from dpbench.errors import DatasetUnavailable
+from dpbench.errors import DPBenchError
 from dpbench.generator import generate
-from dpbench.workloads import Prefix, RandomRange, Workload
 
-EPSILON = 0.1
-CORE_CAPS: dict[str, dict[str, float]] = {
-    "4096": {"Privelet": 4, "H": 5, "Hb": 5, "GreedyH": 8, "HbW": 5, "HDMM": 20},
-    "128x128": {"Privelet": 8, "Hb": 8, "GreedyH": 12, "HbW": 8, "HDMM": 8},
+DOMAINS = {"4096": 10**8, "128x128": 10**6, "256x256": 10**8}
+"""The three domains, each with its number of records."""
+WANTED: dict[str, dict[str, float]] = {
+    "4096": {"MWEM*": 180, "DAWA": 16, "PHP": 35, "SF": 60, "Hb": 2.5, "Cascade": 250}
+    | {"Privelet": 4, "H": 5, "HbW": 5, "GreedyH": 8, "EFPA": 8, "HDMM": 20, "DPCube": 30, "AHP": 50, "MWEM": 60},
+    "128x128": {"MWEM*": 40, "DAWA": 20, "HybridTree": 7, "Hb": 2.5, "Cascade": 160}
+    | {"UGrid": 4, "Privelet": 8, "HbW": 8, "HDMM": 8, "AGrid": 10, "GreedyH": 12, "QuadTree": 12, "DPCube": 20}
+    | {"AHP": 50, "MWEM": 60},
 }
-CAPS: dict[str, dict[str, float]] = {
-    "4096": {"MWEM": 60, "MWEM T=100": 1000, "AHP": 50, "DPCube": 30, "DAWA": 80, "PHP": 80, "EFPA": 8, "SF": 4000},
-    "128x128": {
-        "MWEM": 60,
-        "MWEM T=60": 1500,
-        "AHP": 50,
-        "DPCube": 20,
-        "DAWA": 250,
-        "QuadTree": 12,
-        "HybridTree": 30,
-        "UGrid": 4,
-        "AGrid": 10,
-    },
-}
-PUBLISHED_DAWA = 4
-"""The published DAWA may take so many times as long as the private one."""
-STRATEGY_CAPS = {"4096": 2.0, "128x128": 2.0}
-MEMORY_CAP = 2000
-LARGE_CAP = 5.0
+"""Units per trial that are wanted, private forms."""
+TRIALS = 10
+"""Trials of a data vector, as in the study."""
+GROWTH = (("4096", "16384", "65536", "262144", "1048576"), ("128x128", "256x256", "512x512", "1024x1024"))
+RECORDS = 10**6
+"""Records on the domains that grow."""
+SECONDS, MEGABYTES = 20.0, 2000.0
+"""What a trial on a large domain may take."""
+PATIENCE = 600.0
+"""Seconds after which nobody waits for an answer."""
 
 
-def best(call: Callable[[], object], repeats: int = 7, enough: float = 3.0) -> float:
-    """Seconds of the quickest of several calls, after one that warms up; fewer calls where they are slow."""
-    call()
-    seconds: list[float] = []
-    while len(seconds) < repeats and (len(seconds) < 2 or sum(seconds) < enough):
-        start = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+class Timer:
+    """A process that times runs of one version of the package; started again after it was given up."""
+
+    def __init__(self, package: str | None = None) -> None:
+        self.package = package
+        self.process: subprocess.Popen[str] | None = None
+
+    def cost(self, name: str, domain: str, counts: Path) -> dict[str, Any]:
+        """What a run on the counts in a file costs, or why there is no such number."""
+        if self.process is None:
+            threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+            paths = {} if self.package is None else {"PYTHONPATH": self.package}
+            # without the folder of the script among those that modules are imported from: ours have common names
+            command = [sys.executable, "-P", str(Path(__file__).with_name("timing.py"))]
+            self.process = subprocess.Popen(  # noqa: S603
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | threads | paths
+            )
+        question = {"algorithm": name, "domain": domain, "counts": str(counts), "trials": TRIALS}
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(json.dumps(question), file=self.process.stdin, flush=True)
+        ready = select.select([self.process.stdout], [], [], PATIENCE)[0]
+        answer = self.process.stdout.readline() if ready else ""
+        if answer:
+            return dict(json.loads(answer))
+        self.close()
+        return {"refused": "it died" if ready else f"more than {PATIENCE:.0f} s"}
+
+    def close(self) -> None:
+        """End the process."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
 
 
-def unit_of(cells: int) -> float:
-    """Seconds of one Laplace draw of so many cells."""
-    stream = np.random.default_rng(0)
-    return best(lambda: [stream.laplace(size=cells) for _ in range(50)]) / 50
-
-
-def strategy_cost(written: str) -> tuple[float, float]:
-    """Seconds and peak megabytes of building GreedyH's strategy, in a process of its own."""
-    code = (
-        "import resource, time\n"
-        "from dpbench import workloads\n"
-        "from dpbench.mathematics.greedy import greedy_tree\n"
-        "from dpbench.mathematics.least_squares import TreeLeastSquares\n"
-        "from dpbench.mathematics.kernels import coverage, greedy, tree\n"
-        f"domain = {written!r}\n"
-        "workload = workloads.RandomRange(domain) if 'x' in domain else workloads.Prefix(domain)\n"
-        "start = time.perf_counter()\n"
-        "TreeLeastSquares(greedy_tree(workload, 2, 100, 'gram'))._coefficients\n"
-        "print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
-    seconds, megabytes = done.stdout.split()
-    return float(seconds), float(megabytes)
-
-
-def core_table(workload: Workload, shape: str) -> bool:
-    """The data-independent algorithms and Uniform at 50 trials a call."""
-    written = str(workload.domain)
-    x = generate(shapes.get(shape, workload.domain), 100_000, seed=0)
-    unit = unit_of(workload.domain.size)
-    print(f"\n{workload.name} on {written}, 50 trials a call; one unit = {unit * 1e6:.0f} us")
-    kept = True
-    for name in ("Identity", "Uniform", "Privelet", "H", "Hb", "GreedyH", "HbW", "HDMM"):
-        algorithm = algorithms.get(name)
-        if algorithm.supports(workload.domain):
-            units = best(lambda: algorithm.run(x, workload, EPSILON, trials=50, seed=0)) / 50 / unit  # noqa: B023
-            kept &= line(name, units, CORE_CAPS[written].get(name))
-    seconds, megabytes = strategy_cost(written)
-    kept &= seconds <= STRATEGY_CAPS[written] and megabytes <= MEMORY_CAP
-    print(
-        f"  GreedyH's strategy, once: {seconds:.2f} s (cap {STRATEGY_CAPS[written]:g}), "
-        f"process at its peak {megabytes:.0f} MB (cap {MEMORY_CAP})"
-    )
-    return kept
-
-
-def full_table(workload: Workload, dataset: str, stand_in: str, scale: int) -> bool:
-    """Every algorithm in both forms at 10 trials a data vector."""
-    written = str(workload.domain)
-    x = counts(dataset, stand_in, workload, scale)
-    unit = unit_of(workload.domain.size)
-    print(f"\n{workload.name} on {written}, scale {scale:.0e}, 10 trials a call; one unit = {unit * 1e6:.0f} us")
-    kept = True
-    for label, name, parameters in cases(written):
-        for variant in ("private", "published"):
-            algorithm = algorithms.get(name, variant=variant, **parameters)
-            if not algorithm.supports(workload.domain):
-                continue
-            units = best(lambda: algorithm.run(x, workload, EPSILON, trials=10, seed=0)) / 10 / unit  # noqa: B023
-            cap = CAPS[written].get(label)
-            if cap is not None and label == "DAWA" and variant == "published":
-                cap *= PUBLISHED_DAWA
-            kept &= line(f"{label} {variant}", units, cap)
-    return kept
-
-
-def large_table(workload: Workload, dataset: str, stand_in: str) -> bool:
-    """Seconds per trial where partitions are finest."""
-    x = counts(dataset, stand_in, workload, 10**8)
-    print(f"\n{workload.name} on {workload.domain}, scale 1e8: seconds a trial (cap {LARGE_CAP:g}), 2 trials")
-    kept = True
-    for label, name, parameters in cases("256x256"):
-        for variant in ("private", "published"):
-            algorithm = algorithms.get(name, variant=variant, **parameters)
-            if algorithm.supports(workload.domain):
-                algorithm.prepare(workload)
-                start = time.perf_counter()
-                algorithm.run(x, workload, EPSILON, trials=2, seed=0)
-                seconds = (time.perf_counter() - start) / 2
-                kept &= seconds <= LARGE_CAP
-                print(f"  {label + ' ' + variant:24} {seconds:8.3f} s")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
-    print(f"  this process at its peak: {peak:.0f} MB (cap {MEMORY_CAP})")
-    return kept and peak <= MEMORY_CAP
-
-
-def cases(written: str) -> list[tuple[str, str, dict[str, Any]]]:
-    """What is timed: every algorithm as it is, and MWEM with the many rounds of a strong signal."""
-    listed: list[tuple[str, str, dict[str, Any]]] = [(name, name, {}) for name in algorithms.names()]
-    rounds = {"4096": 100, "128x128": 60, "256x256": 140}[written]
-    return [*listed, (f"MWEM T={rounds}", "MWEM", {"rounds": rounds})]
-
-
-def counts(dataset: str, stand_in: str, workload: Workload, scale: int) -> NDArray[np.int64]:
-    """A data vector of the paper's histogram, or of a synthetic shape where that is not on this machine."""
-    shape: NDArray[Any]
+def counts_of(domain: str, scale: int, folder: Path) -> Path:
+    """A file with a data vector of MEDCOST or GOWALLA, or of a synthetic shape where these do not reach."""
+    dataset, stand_in = ("GOWALLA", "clusters") if "x" in domain else ("MEDCOST", "power-law")
     try:
-        shape = datasets.load(dataset)
-    except DatasetUnavailable:
-        print(f"\n{dataset} is not on this machine; the shape {stand_in} stands in")
-        shape = shapes.get(stand_in, workload.domain)
-    return generate(shape, scale, workload.domain, seed=0)
+        x = generate(datasets.load(dataset), scale, domain, seed=0)
+    except DPBenchError:  # not on this machine, or coarser than the domain
+        x = generate(shapes.get(stand_in, domain), scale, domain, seed=0)
+    path = folder / f"{domain}-{scale}.npy"
+    np.save(path, x)
+    return path
 
 
-def line(label: str, units: float, cap: float | None) -> bool:
-    """Print one row; whether its cap was kept."""
-    kept = cap is None or units <= cap
-    print(
-        f"  {label:24} {units:8.2f} units a trial"
-        + ("" if cap is None else f"   (cap {cap:g})" + "  BROKEN" * (not kept))
-    )
+def units_table(domain: str, scale: int, names: list[str], against: str | None, folder: Path) -> bool:
+    """Units per trial now and before, each the best of two that alternate; whether all are within what is wanted."""
+    print(f"\n{domain} at {scale:.0e} records, {TRIALS} trials per data vector: units per trial")
+    print(f"  {'':14}{'now':>10}{'before':>10}{'ratio':>8}{'wanted':>8}")
+    timers, x = [Timer()] + ([Timer(against)] if against else []), counts_of(domain, scale, folder)
+    kept = True
+    for name in names:
+        rounds = [[timer.cost(name, domain, x) for timer in timers] for _ in range(2)]
+        if "units" not in rounds[0][0]:
+            if rounds[0][0]["refused"] != "not for so many axes":
+                print(f"  {name:14}{'refused: ' + rounds[0][0]['refused']}")
+            continue
+        now, before = _best(costs[0] for costs in rounds), _best(costs[-1] for costs in rounds if against)
+        wanted = WANTED.get(domain, {}).get(name)
+        within = wanted is None or now["units"] <= wanted
+        kept &= within
+        print(
+            f"  {name:14}{now['units']:10.2f}"
+            + (f"{before['units']:10.2f}{now['seconds'] / before['seconds']:8.2f}" if before else f"{'-':>10}{'-':>8}")
+            + (f"{wanted:8g}" if wanted else "")
+            + ("" if within else "  MORE THAN WANTED"),
+            flush=True,
+        )
+    for timer in timers:
+        timer.close()
+    return kept
+
+
+def _best(costs: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    return min((cost for cost in costs if "units" in cost), key=lambda cost: float(cost["seconds"]), default={})
+
+
+def growth_table(domains: tuple[str, ...], names: list[str], folder: Path) -> bool:
+    """Seconds per trial after preparation; whether time and memory are within bounds where nothing was refused."""
+    print(f"\nSeconds per trial at {RECORDS:.0e} records (at most {SECONDS:g}; {MEGABYTES:g} MB at the peak)")
+    print(f"  {'':14}" + "".join(f"{domain:>12}" for domain in domains) + f"{'MB':>8}")
+    kept = True
+    vectors = {domain: counts_of(domain, RECORDS, folder) for domain in domains}
+    for name in names:
+        timer, cells, peak, refused = Timer(), [], 0.0, ""
+        for domain, x in vectors.items():
+            found = timer.cost(name, domain, x)
+            refused = found.get("refused", "")
+            if refused:
+                break
+            cells.append(f"{found['seconds']:12.3g}")
+            peak = found["megabytes"]
+            kept &= found["seconds"] <= SECONDS and peak <= MEGABYTES
+        timer.close()
+        if cells or refused != "not for so many axes":
+            note = f"  refused: {refused}" if refused else ""
+            print(f"  {name:14}{''.join(cells):{12 * len(domains)}}{peak:8.0f}{note}", flush=True)
     return kept
 
 
 def main() -> int:
-    """All tables; 1 if a cap was broken."""
-    line_of_cells, square, large = Prefix(4096), RandomRange((128, 128)), RandomRange((256, 256))
-    kept = [
-        core_table(line_of_cells, "power-law"),
-        core_table(square, "clusters"),
-        full_table(line_of_cells, "MEDCOST", "power-law", 10**5),
-        full_table(square, "GOWALLA", "clusters", 10**6),
-        large_table(large, "GOWALLA", "clusters"),
-    ]
-    print("\nall caps kept" if all(kept) else "\nA CAP WAS BROKEN")
-    return 0 if all(kept) else 1
+    """All tables; 1 if something takes more than wanted."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--against", metavar="DIR", help="a folder with another version of the package dpbench")
+    parser.add_argument("--algorithm", action="append", metavar="NAME", help="only this one; may be repeated")
+    parser.add_argument("--domain", action="append", metavar="CELLS", choices=DOMAINS, help="units on this one only")
+    parser.add_argument("--part", choices=("units", "growth"), help="only one of the two")
+    options = parser.parse_args()
+    if options.against and not (Path(options.against) / "dpbench").is_dir():
+        parser.error(f"--against {options.against}: there is no package dpbench in that folder")
+    every = dict.fromkeys([*algorithms.names(), *algorithms.names("zCDP")])
+    names = options.algorithm or list(every)
+    kept = True
+    with TemporaryDirectory() as folder:
+        for domain in (options.domain or DOMAINS) if options.part != "growth" else ():
+            kept &= units_table(domain, DOMAINS[domain], names, options.against, Path(folder))
+        for domains in GROWTH if options.part != "units" else ():
+            kept &= growth_table(domains, names, Path(folder))
+    print("\nall within what is wanted" if kept else "\nSOMETHING TAKES MORE THAN WANTED")
+    return 0 if kept else 1
 
 
 if __name__ == "__main__":

@@ -118,6 +118,8 @@ class Domain:
 
 def _sides(given: object) -> tuple[int, ...]:
     """Whole numbers as they are, and floats that are whole numbers."""
+    if type(given) is tuple and len(given) <= MOST_AXES and all(type(side) is int for side in given):
+        return given  # the usual case
     try:
         sides = tuple(islice(given, MOST_AXES + 1))  # type: ignore[call-overload]
         whole = tuple(int(side) for side in sides if isinstance(side, NUMBERS) and not isinstance(side, bool))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from dpbench.domain import Domain
 from dpbench.mathematics.buckets import Deviations, MedianCost, cells_along, powers_of_two
+from dpbench.mathematics.kernels.deviation import median_deviations
 from dpbench.mathematics.kernels.least_cost import least_cost
 from dpbench.mathematics.kernels.partition import forward
 from reference import dawa as reference
@@ -26,6 +27,23 @@ class TestDeviations:
         expected = reference.window_deviations(x, powers_of_two(n), about)
         # 1e-12: the twin rounds each |x_i - mean|
         np.testing.assert_allclose(Deviations(about).of(x), expected, rtol=1e-12, atol=1e-12 * largest)
+
+    @pytest.mark.parametrize("n", [1, 2, 3, 8, 13, 64, 100])
+    def test_aligned_windows_are_those_among_all(self, n):
+        """And nothing else is computed."""
+        x = np.random.default_rng(n).integers(0, 50, size=n)
+        every, aligned = Deviations("median").of(x), Deviations("median", aligned=True).of(x)
+        for kind, length in enumerate(powers_of_two(n)):
+            wanted = np.where(np.arange(n + 1) % length == 0, every[kind], 0.0)
+            np.testing.assert_array_equal(aligned[kind], wanted)
+
+    def test_lengths_may_be_odd(self):
+        """Then the middle count adds nothing."""
+        x = np.random.default_rng(0).integers(0, 9, size=20)
+        values, rank = np.unique(x, return_inverse=True)
+        lengths = np.array([1, 3, 5, 20])
+        found = median_deviations(x, rank.reshape(-1), values, lengths, False)
+        np.testing.assert_array_equal(found, reference.window_deviations(x, lengths, "median"))
 
     def test_the_median_is_exact(self):
         """Whole numbers throughout: no rounding at counts near 2^50."""

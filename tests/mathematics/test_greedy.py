@@ -241,6 +241,24 @@ class TestBestShare:
             assert theta == pytest.approx(share[np.argmin(cost)], rel=1e-12)
             assert least == pytest.approx(cost.min(), rel=1e-12)
 
+    def test_no_share_is_tried_only_where_none_pays(self):
+        """Nodes on both sides of the boundary: the first minimum over all shares, to the last bit."""
+        rng = np.random.default_rng(1)
+        shortened = 0
+        for _ in range(2000):
+            k, mu1, gamma, steps = rng.uniform(0.01, 50), rng.exponential(), 2.0 ** -rng.uniform(0, 8), 100
+            mu = mu1 * rng.uniform(0, 3)
+            benefit = (mu - mu1) * gamma + mu1
+            error = benefit * (1 + gamma * k) / k * rng.choice([0.5, 0.9, 1 - 1e-8, 1 + 1e-8, 1.1, 2])
+            tried = [
+                (error - benefit * (i * i * gamma) / ((steps - i) ** 2 + i * i * gamma * k)) / (steps - i) ** 2
+                for i in range(steps)
+            ]
+            least = int(np.argmin(tried))
+            assert best_share(error, mu, mu1, k, gamma, steps) == (1 - least / steps, tried[least] * steps * steps)
+            shortened += benefit * (1 + gamma * k) < error * k * (1 - 1e-9)
+        assert 500 < shortened < 1500
+
     def test_a_node_that_no_query_sees_passes_everything_down(self):
         """All shares cost nothing there: the largest wins, so that the node is not measured."""
         assert best_share(0.0, 0.0, 0.0, 2.0, 1.0, 100) == (1.0, 0.0)

@@ -122,3 +122,50 @@ def test_many_buckets_are_reduced_with_little_loss(monkeypatch, queries):
     monkeypatch.setattr(images, "SKETCH", 100)
     found = TreeLeastSquares(greedy_tree(workload, 2, 100, "gram", edges)).mean_variance(workload)
     assert found == pytest.approx(exact, rel=1e-6 if queries == 60 else 0.02)
+
+
+class TestExactSums:
+    """Leaves that DAWA's buckets make: 2^k positions from a multiple of 2^k on, and ranges of weight 1."""
+
+    WORKLOADS = (
+        RandomRange(64, queries=30),
+        RandomRange((16, 16), queries=70),
+        RandomRange((12, 20), queries=50, seed=2),
+    )
+
+    @staticmethod
+    def leaves(positions, rng):
+        """A random partition into aligned powers of two, in random bundles."""
+        edges = [0]
+        while edges[-1] < positions:
+            length = 2 ** int(rng.integers(0, 6))
+            while edges[-1] % length or edges[-1] + length > positions:
+                length //= 2
+            edges.append(edges[-1] + length)
+        first, last = np.array(edges[:-1]), np.array(edges[1:])
+        bundle = np.concatenate([[0], np.cumsum(rng.random(len(first) - 1) < 0.3)])
+        return Leaves(first, last, np.ones(len(first), dtype=np.int64), bundle)
+
+    @pytest.mark.parametrize("padded", [False, True])
+    @pytest.mark.parametrize("workload", WORKLOADS, ids=repr)
+    def test_they_are_those_by_leaf_and_range_bit_for_bit(self, workload, padded):
+        """Whole numbers and powers of two: no order of adding matters. Kept norms are as good as new ones."""
+        rng = np.random.default_rng(0)
+        images._square_sums.cache_clear()
+        boxes, coordinates = images._boxes(workload), images._coordinates(workload.domain, padded)
+        for _ in range(20):
+            leaves = self.leaves(len(coordinates), rng)
+            wide, squares = images._bundle_images(boxes, coordinates, leaves)
+            assert images._bundle_sums(boxes, coordinates, leaves).tobytes() == wide.tobytes()
+            errors = images._exact_errors(workload, leaves, padded)
+            assert errors is not None
+            assert errors.tobytes() == squares.tobytes()
+
+    def test_what_may_round_is_computed_leaf_by_leaf(self):
+        """Weights other than 1, and leaves of other lengths or at other places."""
+        cells = np.arange(40)
+        alike = Leaves(cells, cells + 1, np.ones(40, dtype=np.int64), cells)
+        assert images._exact_errors(weighted((40,), 30), alike, False) is None
+        for first, last in (([0, 3], [3, 40]), ([0, 1, 3], [1, 3, 40])):
+            odd = Leaves(np.array(first), np.array(last), np.ones(len(first), dtype=np.int64), np.arange(len(first)))
+            assert images._exact_errors(RandomRange(40, queries=9), odd, False) is None

@@ -1,8 +1,11 @@
+from math import prod
+
 import numpy as np
 import pytest
 
 from dpbench.errors import InvalidInput
 from dpbench.privacy import NoNoise, RandomNoise, seed_sequence
+from dpbench.privacy.noise import AT_ONCE
 
 DRAWS = 10**6
 
@@ -95,3 +98,18 @@ def test_coins_are_reproducible_and_are_not_the_noise():
     assert np.array_equal(drawn[1], np.random.default_rng(again[0]).random(8))
     assert not np.array_equal(drawn[0], drawn[1])
     assert not np.isin(RandomNoise.seeded(9, 3).uniform((8,)), np.array(drawn)).any()
+
+
+@pytest.mark.parametrize("trials", [0, 1, 3])
+@pytest.mark.parametrize("shape", [(), (0,), (7,), (64,), (5, 13), (AT_ONCE,), (AT_ONCE + 1,)])
+def test_a_bit_of_the_stream_is_the_sign_of_a_draw(trials, shape):
+    """Byte by byte from the lowest, the highest bit first; however many draws are made at once, and call by call."""
+    noise = RandomNoise.seeded(5, trials)
+    alike = RandomNoise.seeded(5, trials)
+    for _ in range(2):
+        found = noise.laplace(np.zeros(shape), 2.5, shape)
+        for stream, row in zip(alike._streams, found.reshape(trials, prod(shape)), strict=True):
+            sizes = stream.standard_exponential(row.size)
+            words = stream.bit_generator.random_raw(-(-row.size // 64)).tolist()
+            bits = [word >> (8 * byte + 7 - bit) & 1 for word in words for byte in range(8) for bit in range(8)]
+            assert row.tolist() == [2.5 * (-size if bit else size) for size, bit in zip(sizes, bits, strict=False)]

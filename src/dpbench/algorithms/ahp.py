@@ -65,6 +65,8 @@ class AHP(Algorithm):
 
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Noisy cells, clusters of them, noisy totals of the clusters."""
+        from dpbench.mathematics.kernels.clustering import spread
+
         del workload
         trials, cells = data.trials, data.domain.size
         for_cells, for_totals = split(data.budget, self.rho)
@@ -76,21 +78,23 @@ class AHP(Algorithm):
         # measure: one total per cluster
         totals = data.measure(GroupTotals(labels, cells), for_totals, "totals of clusters").reshape(trials, cells)
         # estimate: each total evenly over its cluster
-        return spread(totals, labels).reshape(trials, *data.domain.shape)
+        return np.asarray(spread(np.ascontiguousarray(totals), labels)).reshape(trials, *data.domain.shape)
 
 
 def cluster(noisy: NDArray[np.float64], price: float) -> NDArray[np.int64]:
-    """The cluster of each cell, ``(trials, cells)``; equal values are sorted in the order of their cells."""
+    """The cluster of each cell, ``(trials, cells)``; equal values are sorted in the order of their cells.
+
+    No value is negative. Zeros are many and come first, in cluster 0; only the rest has to be sorted.
+    """
     from dpbench.mathematics.kernels.clustering import greedy_clusters
 
-    order = np.argsort(noisy, axis=1, kind="stable")
-    clusters = greedy_clusters(np.take_along_axis(noisy, order, axis=1), price)
-    labels = np.empty(noisy.shape, dtype=np.int64)
-    np.put_along_axis(labels, order, clusters, axis=1)
+    labels = np.zeros(noisy.shape, dtype=np.int64)
+    for row, label in zip(noisy, labels, strict=True):
+        positive = np.flatnonzero(row)
+        values = row[positive]
+        order = np.argsort(values)
+        ascending = values[order]
+        if (ascending[1:] == ascending[:-1]).any():
+            order = np.argsort(values, kind="stable")
+        label[positive[order]] = greedy_clusters(ascending, len(row) - len(positive), price)
     return labels
-
-
-def spread(totals: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Each cluster's total evenly over its cells, ``(trials, cells)``."""
-    sizes = np.stack([np.bincount(row, minlength=labels.shape[1]) for row in labels])
-    return np.take_along_axis(totals / np.maximum(sizes, 1), labels, axis=1)

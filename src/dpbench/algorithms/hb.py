@@ -6,6 +6,7 @@ Qardaji, Yang, Li. Understanding hierarchical methods for differentially private
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isqrt
 
 import numpy as np
@@ -20,8 +21,9 @@ from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 
 
+@lru_cache(maxsize=64)
 def branching_factor(side: int, axes: int) -> int:
-    """The b in 2 ... side with the least average variance of a range, by the publication's rule.
+    """The b in 2 ... side with the least average variance of a range, by the publication's rule; kept between calls.
 
     With h = ceil(log_b side), the variance of a range answered by adding up noisy nodes is, up to a constant,
     (b - 1) h^3 - 2 (b + 1) h^2 / 3 on one axis, and on d >= 2 axes h^2 (b - 1) b^(d-1) (n^(d-1) - 1) / (b^(d-1) - 1),

@@ -105,8 +105,7 @@ class HDMM(Algorithm):
 
     def tents_only(self, workload: Workload) -> str:
         """Words for an axis that is too long for a search; none where there is no such axis."""
-        long = any(axis.moment.side > LONGEST_SEARCH for axis in grouped_axes(workload))
-        return f"tents only above {LONGEST_SEARCH} cells" if long else ""
+        return _tents_only(workload)
 
     def at_hand(self, workload: Workload) -> bool:
         """Whether the strategy is there, or found or refused within seconds.
@@ -123,6 +122,12 @@ class HDMM(Algorithm):
 
     def _solver(self, workload: Workload) -> PIdentityLeastSquares:
         return _solver(workload, self.starts, self.iterations)
+
+
+@lru_cache(maxsize=32)
+def _tents_only(workload: Workload) -> str:
+    long = any(axis.moment.side > LONGEST_SEARCH for axis in grouped_axes(workload))
+    return f"tents only above {LONGEST_SEARCH} cells" if long else ""
 
 
 @lru_cache(maxsize=32)

@@ -38,17 +38,22 @@ class Deviations:
 
     about: Literal["median", "mean"]
     padded: bool = False
+    aligned: bool = False
+    """Median: whether only windows are wanted that start at a multiple of their length; the others are 0."""
 
     def of(self, counts: Ints) -> Floats:
         """All windows, O(n log^2 n)."""
-        from dpbench.mathematics.kernels.deviation import window_deviations
+        from dpbench.mathematics.kernels.deviation import mean_deviations, median_deviations
 
         domain = Domain(counts.shape)
         line = cells_along(domain, self.padded)
         along = np.where(line >= 0, counts.reshape(-1)[line], 0)
         values, rank = np.unique(along, return_inverse=True)
         lengths = np.array(powers_of_two(len(line)), dtype=np.int64)
-        return np.asarray(window_deviations(along, rank.reshape(-1), values, lengths, self.about == "median"))
+        places = (along, rank.reshape(-1), values, lengths)
+        return np.asarray(
+            median_deviations(*places, self.aligned) if self.about == "median" else mean_deviations(*places)
+        )
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,11 @@ class MedianCost:
     aligned: bool = False
     """Whether a bucket has to start at a multiple of its length."""
     sensitivity = 1
-    statistic = Deviations("median")
+
+    @property
+    def statistic(self) -> Deviations:
+        """The deviations of the windows that are allowed."""
+        return Deviations("median", aligned=self.aligned)
 
     @property
     def lengths(self) -> tuple[int, ...]:

@@ -41,7 +41,7 @@ def greedy_tree(
     line = cells_along(workload.domain, padded)
     if edges is None:
         edges = np.arange(len(line) + 1)
-    split = split_line(len(edges) - 1, _changes(workload, line, edges), branching)
+    split = split_line(len(edges) - 1, _changes(workload, padded, edges), branching)
     if isinstance(workload, Prefix):
         from dpbench.mathematics.kernels.greedy import prefix_shares
 
@@ -71,39 +71,16 @@ def split_line(size: int, changes: NDArray[np.bool_], branching: int) -> Split:
     A node is a leaf where it is one position or no query tells its positions apart: ``changes[i]`` says that position
     i + 1 differs from position i. Where parts are unequal, the longer ones come last.
     """
-    differing = np.concatenate([[0], np.cumsum(changes)])
-    start, stop = np.zeros(1, dtype=np.int64), np.full(1, size, dtype=np.int64)
-    starts, stops, children, depths = [], [], [], []
-    level = 0
-    while len(start):
-        length = stop - start
-        inner = (length > 1) & (differing[stop - 1] > differing[start])
-        fanout = np.where(inner, np.minimum(branching, length), 0)
-        starts.append(start)
-        stops.append(stop)
-        children.append(fanout)
-        depths.append(np.full(len(start), level))
-        parent = np.repeat(np.arange(len(start)), fanout)
-        rank = np.arange(len(parent)) - np.repeat(np.cumsum(fanout) - fanout, fanout)
-        step = np.where(length > branching, length // branching, 1)[parent]
-        shorter = fanout[parent] - np.where(length > branching, length % branching, 0)[parent]
-        begin = start[parent] + rank * step + np.maximum(rank - shorter, 0)
-        start, stop = begin, begin + step + (rank >= shorter)
-        level += 1
-    first_child = 1 + np.concatenate([[0], np.cumsum(np.concatenate(children))])
-    return Split(np.concatenate(starts), np.concatenate(stops), first_child, np.concatenate(depths))
+    from dpbench.mathematics.kernels import line_tree
+
+    return Split(*line_tree.split_line(size, changes, branching))
 
 
 def path_weights(theta: Floats, first_child: Ints) -> Floats:
     """1 - theta of what its ancestors pass down for an inner node, all of it for a leaf; paths add up to 1."""
-    fanout = np.diff(first_child)
-    passed = np.ones(len(theta))
-    first, last = 0, 1
-    while first < last:
-        below = slice(int(first_child[first]), int(first_child[last]))
-        passed[below] = np.repeat(passed[first:last] * theta[first:last], fanout[first:last])
-        first, last = below.start, below.stop
-    return np.where(fanout > 0, passed * (1.0 - theta), passed)
+    from dpbench.mathematics.kernels import line_tree
+
+    return np.asarray(line_tree.path_weights(theta, first_child))
 
 
 def _shares(
@@ -171,19 +148,24 @@ def _running(split: Split, chosen: NDArray[np.bool_]) -> Ints:
     return np.cumsum(starts)
 
 
-def _changes(workload: Workload, line: Ints, edges: Ints) -> NDArray[np.bool_]:
+def _changes(workload: Workload, padded: bool, edges: Ints) -> NDArray[np.bool_]:
     """Where some query's weight changes from one bucket to the next.
 
     The signature of a bucket is the mean over its cells; two means a / l and b / m are compared as a m = b l, modulo
     2^64. Lengths are powers of two up to 2^16, so different ones agree with a probability below 2^-47.
     """
-    along = np.where(line >= 0, _signatures(workload)[line], np.uint64(0))
-    total = np.add.reduceat(along, edges[:-1])
+    total = np.add.reduceat(_signatures_along(workload, padded), edges[:-1])
     length = np.diff(edges).astype(np.uint64)
     return np.asarray(total[1:] * length[:-1] != total[:-1] * length[1:])
 
 
 @lru_cache(maxsize=8)
+def _signatures_along(workload: Workload, padded: bool) -> NDArray[np.uint64]:
+    """The signature of the cell at each position of the line, 0 in padding."""
+    line = cells_along(workload.domain, padded)
+    return np.where(line >= 0, _signatures(workload)[line], np.uint64(0))
+
+
 def _signatures(workload: Workload) -> NDArray[np.uint64]:
     """A number for every cell that tells which queries cover it, with which weights; ``(cells,)``, 0 where none do.
 

@@ -51,11 +51,12 @@ class GroupTotals:
             raise InvalidInput(
                 f"there are {self.labels.shape[-1]} labels for {flat.size} cells; give one for each cell"
             )
-        totals = [_totals(row, flat, self.groups) for row in np.atleast_2d(self.labels)]
-        return totals[0] if self.labels.ndim == 1 else np.stack(totals)
-
-
-def _totals(labels: NDArray[np.integer], counts: NDArray[np.int64], groups: int) -> NDArray[np.float64]:
-    # a float holds every total exactly: all counts together stay below 2^53
-    totals = np.bincount(labels.astype(np.intp) + 1, weights=counts, minlength=groups + 1)[1:]
-    return totals.astype(np.float64, copy=False)
+        filled = np.flatnonzero(flat)  # empty cells are many, and add nothing
+        counted = flat[filled].astype(np.float64)
+        rows = np.atleast_2d(self.labels)
+        totals = np.zeros((len(rows), self.groups))
+        for row, total in zip(rows, totals, strict=True):
+            # a float holds every total exactly: all counts together stay below 2^53
+            found = np.bincount(row[filled].astype(np.intp) + 1, weights=counted)[1:]
+            total[: len(found)] = found
+        return totals[0] if self.labels.ndim == 1 else totals

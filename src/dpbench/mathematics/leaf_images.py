@@ -71,30 +71,78 @@ def moments(workload: Workload, leaves: Leaves, objective: Objective, padded: bo
         return _product_moments(workload, line, leaves, objective)
     boxes, coordinates = _boxes(workload), _coordinates(workload.domain, padded)
     if objective == "workload":
-        return _listed_moments(boxes, coordinates, leaves)
+        return _listed_moments(boxes, coordinates, leaves, _exact_errors(workload, leaves, padded))
     if len(leaves.first) > LARGEST_EXACT and leaves.are_cells and len(boxes[2]) <= LARGEST_PAIRED:
-        return _paired_moments(workload.ranges(), line, leaves, _bundle_images(boxes, coordinates, leaves)[0])
+        return _paired_moments(workload.ranges(), line, leaves, _bundle_sums(boxes, coordinates, leaves))
     images = _gram_images(boxes, coordinates, leaves)
     errors = np.einsum("ij,ij->i", images, images, dtype=np.float64)
     of_bundles = np.add.reduceat(images, leaves.bounds, axis=0, dtype=np.float64)
     return of_bundles @ of_bundles.T, np.add.reduceat(errors, leaves.bounds)
 
 
-def _listed_moments(boxes: Boxes, coordinates: NDArray[np.int32], leaves: Leaves) -> tuple[Floats, Floats]:
-    """Objective "workload" for a list of ranges."""
-    products, errors = np.zeros((leaves.bundles, leaves.bundles)), np.zeros(leaves.bundles)
+def _listed_moments(
+    boxes: Boxes, coordinates: NDArray[np.int32], leaves: Leaves, errors: Floats | None
+) -> tuple[Floats, Floats]:
+    """Objective "workload" for a list of ranges; ``errors`` where they are known, and all sums are exact."""
+    products, squares = np.zeros((leaves.bundles, leaves.bundles)), np.zeros(leaves.bundles)
     for few in _some(boxes, leaves.bundles):
-        images, squares = _bundle_images(few, coordinates, leaves)
+        if errors is None:
+            images, some = _bundle_images(few, coordinates, leaves)
+            squares += some
+        else:
+            images = _bundle_sums(few, coordinates, leaves)
         products += images @ images.T
-        errors += squares
-    return products, errors
+    return products, squares if errors is None else errors
 
 
 def _bundle_images(boxes: Boxes, coordinates: NDArray[np.int32], leaves: Leaves) -> tuple[Floats, Floats]:
+    """By every leaf and range."""
     from dpbench.mathematics.kernels.coverage import bundle_images
 
     images, squares = bundle_images(*boxes, coordinates, leaves.first, leaves.last, leaves.bundle, leaves.bundles)
     return images, squares
+
+
+def _bundle_sums(boxes: Boxes, coordinates: NDArray[np.int32], leaves: Leaves) -> Floats:
+    """The first of these, equal to the last bit where lengths are powers of two, by every bundle and range."""
+    from dpbench.mathematics.kernels.coverage import bundle_sums
+
+    places = (leaves.first, leaves.last, leaves.bundle, leaves.bundles)
+    return np.asarray(bundle_sums(*boxes, coordinates, *places))
+
+
+def _exact_errors(workload: Workload, leaves: Leaves, padded: bool) -> Floats | None:
+    """For each bundle the sum of its leaves' squared norms, if it can be known exactly; else nothing.
+
+    A leaf of 2^k positions from a multiple of 2^k on recurs from trial to trial, and 4^k times its squared norm is a
+    whole number where ranges have weight 1. So each is computed once. Up to 2^53 such numbers add up exactly, and to
+    what floats add up to in any order.
+    """
+    from dpbench.mathematics.kernels.coverage import square_sums
+
+    lower, sides, weights = _boxes(workload)
+    length = leaves.last - leaves.first
+    if (weights != 1).any() or (length & (length - 1)).any() or (leaves.first & (length - 1)).any():
+        return None
+    kind = np.frexp(length)[1].astype(np.int64) - 1
+    largest = np.maximum.reduceat(kind, leaves.bounds)
+    if len(weights) * float(len(length)) * 4.0 ** float(largest.max()) >= 2.0**62:
+        return None
+    table = _square_sums(workload, padded)
+    place = (len(table) // 2 + leaves.first) >> kind
+    square_sums(lower, sides, _coordinates(workload.domain, padded), leaves.first, leaves.last, place, table)
+    total = np.add.reduceat(table[place] << 2 * (largest[leaves.bundle] - kind), leaves.bounds)
+    return None if total.max() >= 2**53 else np.ldexp(total.astype(np.float64), -2 * largest)
+
+
+@lru_cache(maxsize=4)
+def _square_sums(workload: Workload, padded: bool) -> Ints:
+    """A place for every aligned interval of the line whose length is a power of two; -1: not computed yet.
+
+    That of 2^k positions from p on is (n + p) / 2^k, n the least power of two that is no less than the line.
+    """
+    positions = len(cells_along(workload.domain, padded))
+    return np.full(2 << (positions - 1).bit_length(), -1, dtype=np.int64)
 
 
 def _some(boxes: Boxes, width: int) -> Iterator[Boxes]:

@@ -106,11 +106,10 @@ class TreeCounts:
     @cached_property
     def sensitivity(self) -> float:
         """Heaviest path, rounded up where its weights do not add up exactly."""
+        from dpbench.mathematics.kernels.tree import heaviest_path
+
         tree = self.tree
-        path = tree.weight.copy()
-        for first, last in tree.levels[1:]:
-            path[first:last] += path[tree.parent[first:last]]
-        heaviest = float(path[tree.leaves].max())
+        heaviest = float(heaviest_path(tree.weight, tree.first_child))
         if heaviest.is_integer() and (tree.weight == np.floor(tree.weight)).all():
             return heaviest
         return heaviest * (1 + len(tree.levels) * math.ulp(1.0))
@@ -217,28 +216,16 @@ def without_unmeasured(domain: Domain, order: Ints, start: Ints, stop: Ints, fir
 
     Its children are handed to its nearest measured ancestor: least squares is the same, over fewer nodes.
     """
-    nodes = len(start)
+    from dpbench.mathematics.kernels import line_tree
+
     kept = weight > 0
     kept[0] = True
-    parent = np.concatenate([[0], np.repeat(np.arange(nodes), np.diff(first_child))])
-    ancestor, depth = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
-    first, last = 1, int(first_child[1])
-    while first < last:
-        level = slice(first, last)
-        above = parent[level]
-        ancestor[level] = np.where(kept[above], above, ancestor[above])
-        depth[level] = depth[above] + kept[above]
-        first, last = int(first_child[first]), int(first_child[last])
-    survivors = np.flatnonzero(kept)
-    survivors = survivors[np.lexsort((start[survivors], depth[survivors]))]
-    place = np.empty(nodes, dtype=np.int64)
-    place[survivors] = np.arange(len(survivors))
-    fanout = np.bincount(place[ancestor[survivors[1:]]], minlength=len(survivors))
+    survivors, children = line_tree.without(first_child, kept)
     return Tree(
         domain=domain,
         order=order,
         start=start[survivors],
         stop=stop[survivors],
-        first_child=1 + np.concatenate([[0], np.cumsum(fanout)]),
+        first_child=children,
         weight=weight[survivors],
     )

@@ -22,8 +22,8 @@ Number = int | float | Fraction | Decimal
 LONGEST_DECIMAL = 1000
 """Digits of a Decimal before or after the point; more would be written out one by one."""
 DIGITS = 100
-SMALLEST = Fraction(1, 10**DIGITS)
-"""The smallest budget; the largest is one over it. Squares of either, times any counts, are within floats."""
+SMALLEST, LARGEST = Fraction(1, 10**DIGITS), Fraction(10**DIGITS)
+"""Budgets lie between them. Squares of either, times any counts, are within floats."""
 
 
 def exact(value: object, what: str) -> Fraction:
@@ -55,7 +55,7 @@ def read_epsilon(value: object) -> Fraction:
 
 def within_floats(amount: Fraction, what: str) -> Fraction:
     """A budget that floats can be derived from."""
-    if not SMALLEST <= amount <= 1 / SMALLEST:
+    if not SMALLEST <= amount <= LARGEST:
         raise InvalidEpsilon(
             f"{what} is below 1e-{DIGITS} or above 1e{DIGITS}; give a number between them, for example 0.1"
         )
@@ -96,7 +96,9 @@ def noise_scale(sensitivity: Fraction, spend: Fraction) -> float:
         raise InvalidEpsilon(
             f"a budget of {float(spend):g} asks for more noise than a float can hold; give a larger epsilon"
         ) from None
-    return nearest if nearest >= quotient else math.nextafter(nearest, math.inf)
+    top, bottom = nearest.as_integer_ratio()  # compared as whole numbers, which is quicker than as fractions
+    below = top * quotient.denominator < quotient.numerator * bottom
+    return math.nextafter(nearest, math.inf) if below else nearest
 
 
 def root_above(square: Fraction) -> float:

@@ -19,9 +19,10 @@ def as_counts(values: ArrayLike) -> NDArray[np.int64]:
         raise InvalidCounts(f"counts have shape {array.shape}; give an array with at least one cell")
     if array.dtype.kind == "f" and (array != np.floor(array)).any():
         raise InvalidCounts("counts hold fractions; give whole non-negative numbers")
-    if (array < 0).any():
+    if array.min() < 0:
         raise InvalidCounts("counts hold a negative number; give whole non-negative numbers")
-    if array.max() > LARGEST_TOTAL or array.sum(dtype=np.float64) > LARGEST_TOTAL:
+    # where the largest count cannot bring the sum there, the sum need not be taken
+    if float(array.max()) * array.size > LARGEST_TOTAL and array.sum(dtype=np.float64) > LARGEST_TOTAL:
         raise InvalidCounts("counts add up to more than 2^53, where sums stop being exact; give fewer records")
     # over bytes, which nobody can write to: an array that owns its memory can be made writeable again
-    return np.frombuffer(array.astype(np.int64).tobytes(), dtype=np.int64).reshape(array.shape)
+    return np.frombuffer(array.astype(np.int64, copy=False).tobytes(), dtype=np.int64).reshape(array.shape)

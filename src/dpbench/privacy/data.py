@@ -330,7 +330,7 @@ class PrivateData:
     def _amount(self, spend: Number, reason: str) -> Fraction:
         """What a verb spends, exact and more than nothing."""
         amount = exact(spend, f"the budget of '{reason}'")
-        if amount <= 0:
+        if amount.numerator <= 0:
             raise BudgetExceeded(f"'{reason}' spends {amount} of {self.ledger.notion.unit}; spend more than 0")
         return amount
 

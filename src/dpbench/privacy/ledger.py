@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbench.errors import AlgorithmFailed, BudgetExceeded, BudgetNotSpent, Unsupported
@@ -46,7 +46,7 @@ class Ledger:
     The numbers that it gives out are copies (``+`` makes one): those who look inside can change a fraction.
     """
 
-    __slots__ = ("__broken", "__budget", "__charges", "__forfeited", "__notion", "__spent", "__trials")
+    __slots__ = ("__broken", "__budget", "__charges", "__forfeited", "__notion", "__remaining", "__spent", "__trials")
 
     def __init__(self, notion: Notion | Fraction, trials: int = 1) -> None:
         if hasattr(self, "_Ledger__notion"):
@@ -56,6 +56,7 @@ class Ledger:
         self.__trials = trials
         self.__charges: list[Charge] = []
         self.__spent = self.__forfeited = Fraction(0)
+        self.__remaining = self.__budget
         self.__broken = ""
 
     def __repr__(self) -> str:
@@ -103,7 +104,7 @@ class Ledger:
     @property
     def remaining(self) -> Fraction:
         """Budget neither spent nor forfeited yet."""
-        return self.__budget - self.__spent - self.__forfeited
+        return +self.__remaining
 
     @property
     def for_nothing(self) -> list[str]:
@@ -123,19 +124,22 @@ class Ledger:
     def charge(self, charge: Charge) -> None:
         """Record a charge, or refuse it with the whole arithmetic."""
         self._insist_on_no_failure()
-        charge = replace(charge, amount=exact(charge.amount, f"the budget of '{charge.why}'"))
-        if charge.amount < 0 or (charge.amount == 0 and charge.kind not in FOR_NOTHING):
-            raise BudgetExceeded(f"'{charge.why}' spends {charge.amount} of {self.notion.unit}; spend more than 0")
-        if charge.amount > self.remaining:
+        amount = exact(charge.amount, f"the budget of '{charge.why}'")
+        # a line of our own, with an amount of its own: what was handed in may be changed later
+        line = Charge(charge.kind, charge.why, +amount, charge.sensitivity, charge.noise, charge.regions, charge.own)
+        if amount.numerator < 0 or (not amount and line.kind not in FOR_NOTHING):
+            raise BudgetExceeded(f"'{line.why}' spends {amount} of {self.notion.unit}; spend more than 0")
+        if amount > self.__remaining:
             raise BudgetExceeded(
-                f"'{charge.why}' asks for {charge.amount}, but {self.arithmetic()} leaves {self.remaining}; "
+                f"'{line.why}' asks for {amount}, but {self.arithmetic()} leaves {self.remaining}; "
                 f"spend at most that (nothing was drawn)"
             )
-        if charge.kind == "forfeit":
-            self.__forfeited += charge.amount
+        if line.kind == "forfeit":
+            self.__forfeited += amount
         else:
-            self.__spent += charge.amount
-        self.__charges.append(charge)
+            self.__spent += amount
+        self.__remaining -= amount
+        self.__charges.append(line)
 
     def break_off(self, why: str) -> None:
         """Answer nothing more: a question failed, and whether it does may follow from the counts."""

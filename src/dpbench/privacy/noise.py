@@ -27,6 +27,10 @@ NUMBERS_PER_TRIAL = 250
 """What the random stream of a trial takes, in numbers of 8 bytes."""
 COINS = 2**32 - 1
 """Child of a trial's seed that serves its public randomness; the noise uses the seed itself."""
+SIGNS = np.where(np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1), -1.0, 1.0)
+"""``(256, 8)``: what each byte of random bits says of eight draws, the highest bit of the first."""
+AT_ONCE = 2**13
+"""Draws, a multiple of eight, whose signs are looked up at once; they and their signs stay in the processor's cache."""
 
 
 class NoiseSource(Protocol):
@@ -95,11 +99,9 @@ class RandomNoise:
     def laplace(self, truth: Floats, scale: float, shape: Sequence[int]) -> Floats:
         """An exponential draw with a random sign: a third of the cost of numpy's own Laplace."""
         draws = self._exponential(shape)
-        cells = draws.shape[1]
-        for stream, row in zip(self._streams, draws, strict=True):
-            words = np.asarray(stream.bit_generator.random_raw(-(-cells // 64)), dtype="<u8")
-            signs = np.unpackbits(words.view(np.uint8), count=cells).view(np.bool_)
-            np.negative(row, out=row, where=signs)
+        words = -(-draws.shape[1] // 64)
+        bits = np.array([stream.bit_generator.random_raw(words) for stream in self._streams], dtype="<u8")
+        _sign(draws, bits.view(np.uint8).reshape(self.trials, 8 * words))
         return _around(truth, scale, draws.reshape(self.trials, *shape))
 
     def gaussian(self, truth: Floats, deviation: float, shape: Sequence[int]) -> Floats:
@@ -129,7 +131,7 @@ class RandomNoise:
 
     def only(self, trial: int) -> RandomNoise:
         """The stream of one trial, as far as it has been drawn."""
-        alone = RandomNoise(())
+        alone = RandomNoise.__new__(RandomNoise)
         alone._seeds, alone._streams = (self._seeds[trial],), (self._streams[trial],)
         return alone
 
@@ -141,6 +143,18 @@ class RandomNoise:
         children = [np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, COINS)) for seed in self._seeds]
         digests = [sha256(child.generate_state(8, np.uint64).tobytes()).digest() for child in children]
         return tuple(np.random.SeedSequence(int.from_bytes(digest, "little")) for digest in digests)
+
+
+def _sign(draws: Floats, bits: NDArray[np.uint8]) -> None:
+    """Negate each draw ``(trials, cells)`` whose bit is 1, in place; ``(trials, bytes)`` of bits, eight per byte."""
+    trials, cells = draws.shape
+    if draws.size <= AT_ONCE:
+        draws *= SIGNS.take(bits, axis=0).reshape(trials, 8 * bits.shape[1])[:, :cells]
+        return
+    for row, its in zip(draws, bits, strict=True):
+        for begin in range(0, cells, AT_ONCE):
+            some = row[begin : begin + AT_ONCE]
+            some *= SIGNS.take(its[begin // 8 : (begin + AT_ONCE) // 8], axis=0).reshape(-1)[: len(some)]
 
 
 def _around(truth: Floats, scale: float, draws: Floats) -> Floats:

@@ -21,6 +21,10 @@ def best_share(error, mu, mu1, k, gamma, steps):  # type: ignore[no-untyped-def]
     benefit = (mu - mu1) * gamma + mu1
     best = np.inf
     theta = 1.0
+    # with x = 1 - theta, c = gamma k, a gain needs benefit gamma x > error (2 - x) ((1 - x)^2 + c x^2), and the right
+    # side is at least error x c / (1 + c): where that is beyond reach, as for most nodes near the leaves, none is tried
+    if benefit * (1.0 + gamma * k) < error * k * (1.0 - 1e-9):
+        return theta, error / float(steps * steps) * steps * steps
     for i in range(steps):
         rest = (steps - i) ** 2
         own = i * i * gamma
@@ -46,6 +50,15 @@ def settle(v, first_child, mu, k, gamma, steps, theta, error, norm):  # type: ig
     f = 1.0 / (theta[v] ** 2 + k * (1.0 - theta[v]) ** 2)
     norm[v] = f * f * mu
     return f
+
+
+@njit("float64[::1](int64, int64)", cache=True)
+def discounts(branching, deepest):  # type: ignore[no-untyped-def]
+    """Gamma of each depth, ``(deepest + 1,)``."""
+    gamma = np.empty(deepest + 1)
+    for depth in range(deepest + 1):
+        gamma[depth] = branching ** (-0.5 * depth)
+    return gamma
 
 
 @njit("float64[::1](int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, int64, boolean)", cache=True)
@@ -77,6 +90,7 @@ def prefix_shares(  # type: ignore[no-untyped-def]
     error = np.empty(nodes)
     norm = np.empty(nodes)
     theta = np.ones(nodes)
+    gamma = discounts(branching, depth[nodes - 1])
     for v in range(nodes - 1, -1, -1):
         lo = start[v]
         hi = stop[v]
@@ -107,7 +121,7 @@ def prefix_shares(  # type: ignore[no-untyped-def]
             error[v] = mu
             norm[v] = mu
             continue
-        f = settle(v, first_child, mu, k, branching ** (-0.5 * depth[v]), steps, theta, error, norm)
+        f = settle(v, first_child, mu, k, gamma[depth[v]], steps, theta, error, norm)
         for i in range(lo, hi):
             r[i] *= f
     return theta
@@ -132,6 +146,7 @@ def bundle_shares(  # type: ignore[no-untyped-def]
     error = np.empty(nodes)
     norm = np.empty(nodes)
     theta = np.ones(nodes)
+    gamma = discounts(branching, depth[nodes - 1])
     for v in range(nodes - 1, -1, -1):
         lo = start[v]
         hi = stop[v]
@@ -149,7 +164,7 @@ def bundle_shares(  # type: ignore[no-untyped-def]
         k = 0.0
         for c in range(first_child[v], first_child[v + 1]):
             k += variance[c]
-        f = settle(v, first_child, mu, k, branching ** (-0.5 * depth[v]), steps, theta, error, norm)
+        f = settle(v, first_child, mu, k, gamma[depth[v]], steps, theta, error, norm)
         variance[v] = f * k
         for i in range(lo, hi):
             r[i] *= f

@@ -25,7 +25,9 @@ def forward(logits, lengths):  # type: ignore[no-untyped-def]
         if best > -np.inf:
             for k in range(kinds):
                 if lengths[k] <= e:
-                    s += np.exp(total[e - lengths[k]] + logits[k, e] - best)
+                    value = total[e - lengths[k]] + logits[k, e]
+                    if value > -np.inf:
+                        s += np.exp(value - best)
         total[e] = best + np.log(s) if s > 0.0 else -np.inf
     return total
 

@@ -136,3 +136,92 @@ def influence(queries, own, below, share, first_child, start, stop, order, part,
             for c in range(first_child[v], first_child[v + 1]):
                 final[c] += below[v] * final[v] - missing[v]
     return result
+
+
+@njit("float64(float64[::1], int64, int64)", cache=True)
+def pairwise_sum(values, begin, end):  # type: ignore[no-untyped-def]
+    """Sum of ``values[begin:end]`` in the order in which numpy's own sums add up: eight strands, and halves of 128."""
+    many = end - begin
+    if many < 8:
+        total = 0.0
+        for i in range(begin, end):
+            total += values[i]
+        return total
+    if many > 128:
+        half = many // 2
+        half -= half % 8
+        return pairwise_sum(values, begin, begin + half) + pairwise_sum(values, begin + half, end)
+    a, b, c, d = values[begin], values[begin + 1], values[begin + 2], values[begin + 3]
+    e, f, g, h = values[begin + 4], values[begin + 5], values[begin + 6], values[begin + 7]
+    whole = many - many % 8
+    for i in range(begin + 8, begin + whole, 8):
+        a += values[i]
+        b += values[i + 1]
+        c += values[i + 2]
+        d += values[i + 3]
+        e += values[i + 4]
+        f += values[i + 5]
+        g += values[i + 6]
+        h += values[i + 7]
+    total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+    for i in range(begin + whole, end):
+        total += values[i]
+    return total
+
+
+@njit("Tuple((float64[::1], float64[::1]))(float64[::1], int64[::1])", cache=True)
+def recurrence(weight, first_child):  # type: ignore[no-untyped-def]
+    """k_v, the variance of the children's sum (0 for a leaf), and P_v, the precision from the subtree."""
+    nodes = weight.shape[0]
+    variance = np.zeros(nodes)
+    precision = np.empty(nodes)
+    inverse = np.empty(nodes)
+    for v in range(nodes - 1, -1, -1):
+        precision[v] = weight[v] * weight[v]
+        if first_child[v] < first_child[v + 1]:
+            variance[v] = inverse[first_child[v]] + pairwise_sum(inverse, first_child[v] + 1, first_child[v + 1])
+            precision[v] += 1.0 / variance[v]
+        inverse[v] = 1.0 / precision[v]
+    return variance, precision
+
+
+@njit(
+    "Tuple((float64[::1], float64[::1], float64[::1], float64[::1]))(float64[::1], int64[::1], int64[::1], int64[::1], "
+    "int64[::1], float64[::1], float64[::1])",
+    cache=True,
+)
+def coefficients(weight, first_child, start, stop, order, variance, precision):  # type: ignore[no-untyped-def]
+    """What :func:`least_squares` multiplies by: own answer, children's sum, share of the excess, cell's part."""
+    nodes = weight.shape[0]
+    own = np.empty(nodes)
+    below = np.zeros(nodes)
+    share = np.empty(nodes)
+    part = np.empty(nodes)
+    cells = np.zeros(order.shape[0] + 1, dtype=np.int64)
+    for i in range(order.shape[0]):
+        cells[i + 1] = cells[i] + (1 if order[i] >= 0 else 0)
+    for v in range(nodes):
+        own[v] = weight[v] / precision[v]
+        if v == 0:
+            share[v] = 1.0 / precision[v]
+        if first_child[v] < first_child[v + 1]:
+            below[v] = 1.0 / (variance[v] * precision[v])
+            for c in range(first_child[v], first_child[v + 1]):
+                share[c] = 1.0 / precision[c] / variance[v]
+        part[v] = 1.0 / max(cells[stop[v]] - cells[start[v]], 1)
+    return own, below, share, part
+
+
+@njit("float64(float64[::1], int64[::1])", cache=True)
+def heaviest_path(weight, first_child):  # type: ignore[no-untyped-def]
+    """The largest sum of weights from the root to a leaf."""
+    nodes = weight.shape[0]
+    path = np.empty(nodes)
+    path[0] = weight[0]
+    heaviest = -np.inf
+    for v in range(nodes):
+        for c in range(first_child[v], first_child[v + 1]):
+            path[c] = weight[c] + path[v]
+        if first_child[v] == first_child[v + 1]:
+            heaviest = max(heaviest, path[v])
+    return heaviest

@@ -123,7 +123,7 @@ def inexact(truth: Floats, axes: int, claim: Fraction) -> str:
     Whole numbers up to 2^53 are exact. Of anything else the last bit is in doubt, and two neighbours may differ by it
     in every answer. What is lost when noise is added is lost after the noise, and does no harm.
     """
-    largest = float(np.abs(truth).max(initial=0.0))
+    largest = float(np.maximum(truth.max(initial=0.0), -truth.min(initial=0.0)))  # NaN if there is one
     if largest * truth.size * 2.0**-52 <= float(claim) / 4:  # the usual case, in one pass
         return ""
     if not np.isfinite(largest):

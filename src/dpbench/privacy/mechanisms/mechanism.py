@@ -148,7 +148,7 @@ def claimed(value: object, what: str) -> Fraction:
     """A sensitivity as an exact fraction: a float stands for itself, bit for bit, since it was rounded up."""
     floating = isinstance(value, float) and np.isfinite(value)
     sensitivity = Fraction(*float.as_integer_ratio(value)) if floating else exact(value, what)  # type: ignore[arg-type]
-    if sensitivity <= 0:
+    if sensitivity.numerator <= 0:
         raise InvalidInput(f"{what} is {shown(value)}; it has to be greater than 0")
     return sensitivity
 

@@ -72,8 +72,12 @@ class Partition(Mechanism):
         wanted = (len(self.lengths), self.cells + 1)
         if truth.shape != wanted or self.lengths[:1] != (1,):
             return f"gave costs of another shape than {wanted}, or does not allow length 1; give costs of that shape"
-        if not float(truth.min()) > -np.inf and not (truth[self._inside] > -np.inf).all():  # NaN is not above anything
+        lowest = float(truth.min())  # NaN if there is one
+        if not lowest > -np.inf and not (truth[self._inside] > -np.inf).all():  # NaN is not above anything
             return "has a cost of NaN or minus infinity; a cost is a number, or infinity where it forbids"
+        highest = float(np.max(truth, initial=0.0, where=truth < np.inf))
+        if max(highest, -lowest) * 2.0**-52 <= float(self.claim) / 4:  # the usual case
+            return ""
         if float(np.abs(truth[self._finite(truth)]).max(initial=0.0)) * 2.0**-52 > float(self.claim) / 4:
             return "has costs so large that rounding may move them by more than a quarter of the claim"
         return ""
@@ -121,13 +125,14 @@ class Partition(Mechanism):
         return np.asarray(size * (self.cells + 1) * 2.0**-48)
 
     def _logits(self, costs: Floats, level: float) -> tuple[Floats, NDArray[np.int64]]:
-        logits = np.ascontiguousarray(-level * costs - float(self.asker.penalty))
+        logits = np.multiply(costs, -level, order="C")
+        logits -= float(self.asker.penalty)
         return logits, np.array(self.lengths, dtype=np.int64)
 
-    @cached_property
+    @property
     def _inside(self) -> NDArray[np.bool_]:
         """Which entries belong to an interval of the line."""
-        return np.array([np.arange(self.cells + 1) >= length for length in self.lengths])
+        return np.arange(self.cells + 1) >= np.array(self.lengths)[:, np.newaxis]
 
     def _finite(self, costs: Floats) -> NDArray[np.bool_]:
         return self._inside & np.isfinite(costs)

@@ -1,0 +1,87 @@
+"""What one run costs, asked line by line: ``python -m benchmarks.timing`` answers JSON with JSON.
+
+A process of its own, so that the package under test may be another version of it (``PYTHONPATH``): it keeps to calls
+that every version has. A cost is the processor's time of the quickest of a few calls, after one that prepares.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+EPSILON = 0.1
+CALLS, ENOUGH = 4, 1.0
+"""Calls that are timed, and seconds after which no further one is."""
+SLOW = 0.5
+"""Seconds of one trial beyond which a call has one trial only."""
+
+
+def quickest(call: Callable[[], object]) -> float:
+    """Seconds of the processor of the quickest of a few calls."""
+    seconds: list[float] = []
+    while len(seconds) < CALLS and sum(seconds) < ENOUGH:
+        start = time.process_time()
+        call()
+        seconds.append(time.process_time() - start)
+    return min(seconds)
+
+
+def unit_of(cells: int) -> float:
+    """Seconds of one Laplace draw of so many cells by numpy."""
+    stream, draws = np.random.default_rng(0), max(1, 2**18 // cells)
+    return quickest(lambda: [stream.laplace(size=cells) for _ in range(draws)]) / draws
+
+
+@lru_cache(maxsize=4)
+def workload_of(domain: str) -> Any:
+    """Prefixes on a line, random ranges in the plane: the study's own."""
+    from dpbench.workloads import Prefix, RandomRange
+
+    return RandomRange(domain) if "x" in domain else Prefix(int(domain))
+
+
+def cost(algorithm: str, domain: str, counts: str, trials: int) -> dict[str, Any]:
+    """Units and seconds per trial after preparation, and peak memory; or why it was refused. ``counts`` is a file."""
+    from dpbench import algorithms
+    from dpbench.errors import DPBenchError, UnknownName
+
+    try:
+        runs, workload = algorithms.get(algorithm), workload_of(domain)
+        if not runs.supports(domain):
+            return {"refused": "not for so many axes"}
+        pure = "pure" in getattr(runs, "notions", ("pure",))
+        budget = {"epsilon": EPSILON} if pure else {"rho": EPSILON**2 / 2}
+        x = np.load(counts)
+        runs.prepare(workload)
+        runs.run(x, workload, **budget, trials=1, seed=0)
+        start = time.process_time()
+        runs.run(x, workload, **budget, trials=1, seed=0)
+        several = 1 if time.process_time() - start > SLOW else trials
+        unit = unit_of(x.size)
+        seconds = quickest(lambda: runs.run(x, workload, **budget, trials=several, seed=0)) / several
+    except UnknownName:
+        return {"refused": "not there yet"}
+    except (DPBenchError, MemoryError) as refusal:
+        return {"refused": str(refusal).splitlines()[0] or "no memory"}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+    return {"units": seconds / unit, "seconds": seconds, "megabytes": peak}
+
+
+def main() -> None:
+    """Answer every line until there is none."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what anybody prints is not an answer
+    for line in sys.stdin:
+        print(json.dumps(cost(**json.loads(line))), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()
