@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         page,
         privacy,
         results,
+        tables,
         testing,
         workloads,
     )
@@ -49,6 +50,7 @@ _MODULES = (
     "page",
     "privacy",
     "results",
+    "tables",
     "testing",
     "workloads",
 )
@@ -81,6 +83,7 @@ __all__ = [
     "page",
     "privacy",
     "results",
+    "tables",
     "testing",
     "workloads",
 ]

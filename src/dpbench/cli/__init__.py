@@ -45,6 +45,7 @@ VERBS = (
     "properties",
     "store",
     "check",
+    "table",
     "tune",
     "repair",
     "data",
