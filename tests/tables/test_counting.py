@@ -138,7 +138,7 @@ def test_a_table_longer_than_a_batch(tmp_path):
     ],
 )
 def test_bins_hold_their_left_ends_and_the_last_both(axis):
-    """Rounding decides nothing: values at edges, one float beside them, and far away go where searchsorted puts them."""
+    """Rounding decides nothing: values at edges, beside them and far away go where searchsorted puts them."""
     edges = axis.breaks
     values = np.concatenate([edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf), [-1e308, 1e308, 0.5]])
     wanted = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, axis.cells - 1)
@@ -214,6 +214,6 @@ def test_a_file_that_ends_too_early_is_refused_without_a_row(tmp_path):
     with pytest.raises(InvalidTable, match="cannot be read to its end; write it again") as caught:
         histogram(tmp_path / "t.parquet", [Numbers("a", 0, 1, bins=1)])
     assert caught.value.__context__ is None
+    (tmp_path / "e.csv").write_bytes(b"")
     with pytest.raises(InvalidTable, match="no CSV file"):
-        (tmp_path / "e.csv").write_bytes(b"")
         histogram(tmp_path / "e.csv", [Numbers("a", 0, 1, bins=1)])

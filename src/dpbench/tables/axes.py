@@ -28,7 +28,7 @@ Missing = Literal["drop", "cell"]
 
 MOST_BINS = 10**7
 """Of one column."""
-EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001  # times without a zone are counted from a time without one
+EPOCH = dt.datetime(1970, 1, 1)  # times without a zone are counted from a time without one
 MICROSECOND = dt.timedelta(microseconds=1)
 
 
@@ -215,7 +215,7 @@ class Times(Bins):
         self._check()
         if self._kind(self.low) is None or self._kind(self.low) != self._kind(self.high):
             raise self.wrong(
-                f"has the bounds {shown(self.low)} and {shown(self.high)}; give two days or moments, or two times of day"
+                f"has the bounds {shown(self.low)} and {shown(self.high)}; give two moments, or two times of day"
             )
         low, high = self.read(self.low), self.read(self.high)
         bins = _check_bounds(self, self.low, self.high, self.bins, low < high)
@@ -233,7 +233,7 @@ class Times(Bins):
 
     @property
     def kind(self) -> str:
-        """ "moment" (days too), "zoned" or "time"."""
+        """Whether the bounds are a "moment" (or a day), "zoned" (with a time zone) or a "time" of day."""
         return str(self._kind(self.low))
 
     @property

@@ -22,7 +22,7 @@ def histogram_on_cluster(table: Path, axes: Sequence[Axis], address: str) -> His
         ) from None
     columns = check_axes(axes)
     files = [str(file.resolve()) for file in list_files(table)]
-    client: Any = Client(address, timeout="10s")
+    client: Any = Client(address, timeout="10s")  # type: ignore[no-untyped-call]  # distributed carries no types
     try:
         parts: list[Histogram] = client.gather(client.map(histogram, files, axes=list(columns), pure=False))
     finally:

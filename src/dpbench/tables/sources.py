@@ -210,8 +210,8 @@ def _reader(table: Any, names: Sequence[str]) -> tuple[Any, str]:
             reader = pa.table({name: _array(table[name]) for name in names if name in table}).to_reader()
     if reader is None:
         raise InvalidTable(
-            f"cannot read a table from {described}; give the path of a .csv or .parquet file, a folder, an Arrow, pandas, "
-            f"polars or DuckDB table, or a mapping from column name to values of one kind"
+            f"cannot read a table from {described}; give the path of a .csv or .parquet file, a folder, an Arrow, "
+            f"pandas, polars or DuckDB table, or a mapping from column name to values of one kind"
         )
     return reader, described
 

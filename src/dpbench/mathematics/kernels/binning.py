@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import float64, int64, njit, types
 
 _READ = types.Array(float64, 1, "C", readonly=True)
@@ -24,7 +25,7 @@ def add_bins(values, breaks, clamp, missing, cells, flat, tally):  # type: ignor
     per_unit = bins / (high - low)
     for i in range(len(values)):
         value = values[i]
-        if value != value:
+        if np.isnan(value):
             tally[0] += 1
             code = missing
         elif value < low:
