@@ -27,7 +27,9 @@ if TYPE_CHECKING:
         loss,
         page,
         privacy,
+        release,
         results,
+        tables,
         testing,
         workloads,
     )
@@ -49,7 +51,9 @@ _MODULES = (
     "loss",
     "page",
     "privacy",
+    "release",
     "results",
+    "tables",
     "testing",
     "workloads",
 )
@@ -83,7 +87,9 @@ __all__ = [
     "page",
     "privacy",
     "recommend",
+    "release",
     "results",
+    "tables",
     "testing",
     "workloads",
 ]

@@ -65,6 +65,10 @@ class InvalidTable(InvalidInput):
     """A table, or the bounds and bins for it, that cannot become a histogram."""
 
 
+class InvalidSpec(InvalidTable):
+    """A spec of a histogram or a release with a mistake in it."""
+
+
 class InvalidTraining(InvalidInput):
     """A training that cannot be, or a table of parameters that does not fit."""
 
@@ -135,6 +139,14 @@ class NotPrivate(PrivacyError):
 
 class ReplayDiverged(PrivacyError):
     """A replay on a neighbour made other calls than the recorded run."""
+
+
+class ReleaseRefused(PrivacyError):
+    """A release that does not take place: nothing was read, and nothing was charged."""
+
+
+class ReleaseFailed(PrivacyError):
+    """A release that failed after its charge, which stays; no word about why, since that may follow from the rows."""
 
 
 class AlgorithmFailed(DPBenchError):

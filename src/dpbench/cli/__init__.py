@@ -25,6 +25,7 @@ examples:
   dpbench strategies --domain 4096       what data-independent algorithms come to, without a run
   dpbench paper                          the paper beside what was measured
   dpbench compare mine.py:Mine           it against the whole study
+  dpbench release flights.toml           a private histogram out of a confidential table
   dpbench data pull                      the paper's 27 histograms
   dpbench report dpbench-store/demo --out page   one offline page of it
   dpbench interpret dpbench-store/demo   competitive algorithms, regret
@@ -49,6 +50,8 @@ VERBS = (
     "store",
     "new",
     "check",
+    "release",
+    "table",
     "tune",
     "repair",
     "data",

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +82,13 @@ class AxisStrategy:
 
         return np.asarray(measure(self.rows, self.weight, self.cell, self.count, values))
 
+    def measure_units(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The matrix in units of 2^-16 applied to columns of whole numbers: whole numbers."""
+        wide = np.zeros((self.count, values.shape[1]), dtype=values.dtype)
+        for each in range(self.rows.shape[1]):
+            np.add.at(wide, self.rows[:, each], self.units[:, each, np.newaxis] * values)
+        return np.concatenate([(UNIT - self.units.sum(axis=1))[:, np.newaxis] * values, wide])
+
 
 @dataclass(frozen=True, eq=False)
 class PIdentity:
@@ -107,6 +115,19 @@ class PIdentity:
         """The largest sum of squares of a column, exact."""
         return prod((axis.squared_l2 for axis in self.axes), start=Fraction(1))
 
+    @property
+    def units(self) -> float:
+        """Answers are whole multiples of this."""
+        return float(UNIT) ** -len(self.axes)
+
+    def whole(self, counts: Ints) -> NDArray[Any]:
+        """The whole numbers that answers are multiples of units by; beyond int64 as numbers of any size."""
+        fits = int(counts.sum()) < 2**62 // UNIT ** len(self.axes)
+        values: NDArray[Any] = counts.astype(np.int64 if fits else object)
+        for number, (edges, axis) in enumerate(zip(self.edges, self.axes, strict=True)):
+            values = along(number, axis.measure_units, np.add.reduceat(values, edges[:-1], axis=number))
+        return values
+
     def answer(self, counts: Ints) -> Floats:
         """True answers, one axis after the other."""
         values = counts
@@ -118,7 +139,7 @@ class PIdentity:
         return answers
 
 
-def along(number: int, change: Callable[[Floats], Floats], values: Floats) -> Floats:
+def along(number: int, change: Callable[[NDArray[Any]], NDArray[Any]], values: NDArray[Any]) -> NDArray[Any]:
     """A map of columns ``(side, lanes)`` applied along an axis of an array."""
     moved = np.moveaxis(values, number, 0)
     changed = change(np.ascontiguousarray(moved).reshape(len(moved), -1))

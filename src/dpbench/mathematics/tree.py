@@ -8,7 +8,7 @@ budget a node gets: its answer is w times its count, so that all answers carry t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import prod
@@ -146,6 +146,19 @@ class TreeCounts:
         running = np.concatenate([[0], np.cumsum(along)])
         totals = running[tree.stop] - running[tree.start]
         return np.asarray((tree.weight * totals)[tree.unmeasured :])
+
+    @property
+    def units(self) -> Floats:
+        """``(*shape)``: the weights, what a record of each measured node is worth."""
+        return self.tree.weight[self.tree.unmeasured :]
+
+    def whole(self, counts: Ints) -> Ints:
+        """Node counts without their weights: answers are units times these."""
+        return (
+            TreeCounts(replace(self.tree, weight=np.ones(self.tree.nodes)))
+            .answer(counts)[self.tree.unmeasured :]
+            .astype(np.int64)
+        )
 
 
 def complete_tree(domain: Domain, branching: int, weights: Floats) -> Tree:

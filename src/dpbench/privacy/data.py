@@ -36,6 +36,7 @@ from dpbench.errors import (
 from dpbench.given import of_kind
 from dpbench.privacy.budget import Number, exact, read_epsilon
 from dpbench.privacy.counts import as_counts
+from dpbench.privacy.exact_channel import Exact
 from dpbench.privacy.ledger import RESERVED, Charge, Ledger
 from dpbench.privacy.mechanisms import Exponential, Gaussian, GroupedExponential, Laplace, Mechanism, Partition
 from dpbench.privacy.mechanisms.mechanism import is_ours
@@ -175,6 +176,10 @@ class PrivateData:
         self._insist_on_one_measurement(mechanism, reason)
         own = not is_ours(mechanism)
         self.ledger.charge(Charge(name, reason, amount, mechanism.claim, mechanism.noise_words(level), own=own))
+        if isinstance(self._channel, Exact):
+            self._channel.insist(mechanism)
+            exact_draw = self._channel.drawn
+            return self._give(self._shown(reason, lambda: exact_draw(mechanism, self._material(mechanism), loss)))
         truth = self._truth(mechanism, reason, own)
         question = Question(mechanism, reason, amount, loss, level, truth, self.domain)
 

@@ -5,7 +5,9 @@ a d^2 / (2 s^2): d^2 / (2 s^2) of rho. With s^2 = D^2 / (2 rho) no two neighbour
 loss: far out in the tail the log-ratio grows without bound.
 
 Discrete Gaussian noise on whole answers, of the same variance as a parameter, costs the same rho (Canonne, Kamath,
-Steinke: NeurIPS 2020, theorem 14), and :meth:`Gaussian.draw_exactly` is paid for by rho. The exact formula for
+Steinke: NeurIPS 2020, theorem 14), and what ``draw_exactly`` draws is paid for by rho. Weighted answers are units u_i
+times whole numbers k_i: noise of variance D^2 / (2 rho u_i^2) on each costs the sum of u_i^2 |k_i(x) - k_i(x')|^2
+times rho / D^2, hence rho. The exact formula for
 (epsilon, delta) is for noise from the real line: what is drawn exactly may not state it, and takes the rho of
 ``ZCDP.within``.
 """
@@ -68,10 +70,9 @@ class Gaussian(Laplace):
         """The truth plus noise, ``(trials, *shape)``."""
         return noise.gaussian(truth, level, self.shape)
 
-    def draw_exactly(self, truth: Floats, loss: Fraction, noise: ExactNoise) -> NDArray[np.int64]:
-        """Whole answers plus discrete Gaussian noise of the exact variance, ``(*shape)``; ``loss`` is rho."""
-        whole = self._whole(truth, loss, noise)
-        return whole + noise.discrete_gaussian(self.squared_claim / (2 * loss), self.shape)
+    def _discrete(self, loss: Fraction, unit: Fraction, many: int, noise: ExactNoise) -> NDArray[np.int64]:
+        """Discrete Gaussian noise of the exact variance; ``loss`` is rho."""
+        return noise.discrete_gaussian(self.squared_claim / (2 * loss * unit**2), many)
 
     def log_density(self, outcome: Floats, truth: Floats, level: float) -> Floats:
         """Sum over answers of -(o - f(x))^2 / (2 s^2) - log(s sqrt(2 pi))."""

@@ -5,7 +5,9 @@ exp(-||o - f(x)||_1 / b). By the triangle inequality two truths at an L1 distanc
 factor exp(D / b) = exp(e) of each other, whatever the outcome.
 
 On whole numbers the same proof holds with the chance of a whole number in place of a density: :meth:`draw_exactly`
-adds discrete Laplace noise of the exact scale D / e to whole answers.
+adds discrete Laplace noise of the exact scale D / e to whole answers. Weighted answers are units u_i times whole
+numbers k_i(x), with the sum of u_i |k_i(x) - k_i(x')| at most D. Noise of the exact scale D / (u_i e) on each k_i
+costs at most that sum times e / D, hence e; the units are public, and multiplying by them is post-processing.
 """
 
 from __future__ import annotations
@@ -83,18 +85,38 @@ class Laplace(Mechanism):
 
     @property
     def no_exact_draw(self) -> str:
-        """Whole answers alone: of others the last bit is in doubt, and so is what the noise covers."""
-        return "" if lattice_of(self.strategy) == 1 else f"answers of {self.label} are not known to be whole numbers"
+        """Whole answers, or units times whole numbers: of others the last bit is in doubt, and so is the noise."""
+        if lattice_of(self.strategy) == 1 or hasattr(self.strategy, "whole"):
+            return ""
+        return f"answers of {self.label} are not known to be whole numbers"
 
-    def draw_exactly(self, truth: Floats, loss: Fraction, noise: ExactNoise) -> NDArray[np.int64]:
-        """Whole answers plus discrete Laplace noise of the exact scale, ``(*shape)``."""
-        whole = self._whole(truth, loss, noise)
-        return whole + noise.discrete_laplace(self.claim / loss, self.shape)
+    def exact_truth(self, counts: Any) -> NDArray[Any]:
+        """Whole answers; or, of weighted ones, the whole numbers that the strategy's units are multiplied by."""
+        weighted = lattice_of(self.strategy) != 1 and hasattr(self.strategy, "whole")
+        return np.asarray(self.strategy.whole(counts)) if weighted else self.truth(counts)  # type: ignore[attr-defined]
 
-    def _whole(self, truth: Floats, loss: Fraction, noise: ExactNoise) -> NDArray[np.int64]:
+    def draw_exactly(self, truth: NDArray[Any], loss: Fraction, noise: ExactNoise) -> NDArray[Any]:
+        """Whole answers plus discrete noise of the exact scale, ``(*shape)``; weighted ones times their units."""
         if self.no_exact_draw:
-            super().draw_exactly(truth, loss, noise)
-        return multiples(truth, Fraction(1), self.label).reshape(self.shape)
+            return super().draw_exactly(truth, loss, noise)
+        if lattice_of(self.strategy) == 1:
+            whole = multiples(truth, Fraction(1), self.label).reshape(self.shape)
+            return whole + self._discrete(loss, Fraction(1), whole.size, noise).reshape(self.shape)
+        units = np.broadcast_to(np.asarray(self.strategy.units, dtype=np.float64), self.shape)  # type: ignore[attr-defined]
+        kinds, which = np.unique(units.reshape(-1), return_inverse=True)
+        order = np.argsort(which, kind="stable")
+        draws = [
+            self._discrete(loss, Fraction(unit), many, noise)
+            for unit, many in zip(kinds.tolist(), np.bincount(which).tolist(), strict=True)
+        ]
+        added = np.empty(len(order), dtype=np.int64)
+        added[order] = np.concatenate(draws)
+        # multiplied as floats: whatever rounding does here, it does to numbers that are private already
+        return np.asarray((truth.reshape(self.shape) + added.reshape(self.shape)).astype(np.float64) * units)
+
+    def _discrete(self, loss: Fraction, unit: Fraction, many: int, noise: ExactNoise) -> NDArray[np.int64]:
+        """Noise on whole numbers of which each is worth a unit."""
+        return noise.discrete_laplace(self.claim / (loss * unit), many)
 
     def log_density(self, outcome: Floats, truth: Floats, level: float) -> Floats:
         """Sum over answers of -|o - f(x)| / b - log(2 b)."""

@@ -94,6 +94,10 @@ class Mechanism:
         """Why it cannot be released, known before any counts are; empty where :meth:`draw_exactly` works."""
         return "it has no sampler in exact arithmetic"
 
+    def exact_truth(self, counts: Any) -> Any:
+        """The truth that :meth:`draw_exactly` takes: :meth:`truth`, unless there are whole numbers behind that."""
+        return self.truth(counts)
+
     def draw_exactly(self, truth: Any, loss: Fraction, noise: ExactNoise) -> NDArray[Any]:
         """An outcome of one trial, ``(...)``, in exact arithmetic from random bits of the operating system.
 

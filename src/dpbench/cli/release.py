@@ -1,0 +1,83 @@
+"""``dpbench release``: one private histogram out of a table."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from dpbench.cli.arguments import add_json, add_verb, write_json
+
+if TYPE_CHECKING:
+    from dpbench.cli.arguments import Subparsers
+
+_ABOUT = """\
+Release one histogram of a confidential table, by exact noise. The spec says which columns, bounds and bins, which
+algorithm, epsilon, and the budget file of the dataset, to which the charge is written before the table is opened; it is
+never taken back. Written: histogram.csv and .parquet, a picture, certificate.json, error.txt and .json, and answers.csv
+where the spec names ranges. An output is never written over: where OUT is taken, the next goes to OUT-2.
+  --check   everything up to the charge, and the names and kinds of the table's columns: nothing is spent
+  --verify  compare the certificate of a release with its output; needs neither table nor budget
+Exit code 0: released (or checked, or verified); 1: refused, failed or not verified.
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add ``release``."""
+    parser = add_verb(
+        subparsers,
+        "release",
+        "a private histogram out of a confidential table, with certificate and budget",
+        _ABOUT,
+        "dpbench release flights.toml --check\n  dpbench release flights.toml\n"
+        "  dpbench release --verify delay-by-distance",
+    )
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("spec", nargs="?", metavar="SPEC.toml", help="what to release; see docs/publish.md")
+    what.add_argument("--verify", metavar="DIR", help="check the output of a release against its certificate")
+    parser.add_argument("--check", action="store_true", help="stop before the charge, and say what would be released")
+    parser.add_argument("--dask", metavar="ADDRESS", help="count the files of a folder on a dask cluster")
+    add_json(parser)
+    parser.set_defaults(run=run_release)
+
+
+def run_release(chosen: argparse.Namespace) -> int:
+    """Release, check or verify; 1 where it is refused."""
+    from dataclasses import asdict
+
+    from dpbench.errors import DPBenchError
+
+    try:
+        if chosen.verify is not None:
+            return _verified(chosen.verify, as_json=chosen.json)
+        from dpbench.release import check, publish
+
+        if chosen.check:
+            plan = check(chosen.spec)
+            if chosen.json:
+                write_json({"ready": plan.words, "epsilon": plan.cost.epsilon, "error": plan.statement.as_json()}, str)
+            else:
+                words = f"ready to release {plan.words}, at {plan.cost}; nothing was charged"
+                sys.stdout.write(f"{words}\n{plan.statement}\n")
+        else:
+            done = publish(chosen.spec, dask=chosen.dask)
+            if chosen.json:
+                write_json({"folder": done.folder, "cost": asdict(done.cost), "left": asdict(done.left)}, str)
+            else:
+                sys.stdout.write(f"{done}\n")
+    except DPBenchError as error:
+        sys.stderr.write(f"dpbench: {error}\n")
+        return 1
+    return 0
+
+
+def _verified(folder: str, *, as_json: bool) -> int:
+    from dpbench.release import verify
+
+    found = verify(folder)
+    if as_json:
+        write_json([{"check": words, "fault": fault} for words, fault in found])
+        return int(any(fault for _, fault in found))
+    for words, fault in found:
+        sys.stdout.write(f"{'FAIL' if fault else 'ok  '}  {words}{f': {fault}' if fault else ''}\n")
+    return int(any(fault for _, fault in found))

@@ -1,0 +1,35 @@
+"""From a confidential table to a published histogram: the only place that opens one next to an algorithm.
+
+The order of steps is the point. The spec is read, the algorithm is rehearsed on an empty table, the error is stated,
+the folder is made, the charge is written to the budget file and pushed to the disk; only then is the table opened.
+From there on nothing leaves but what exact noise has passed through: no count, no tally, no time, no reason of a
+failure that may follow from a row.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpbench.release.algorithms import RELEASED, why_not
+    from dpbench.release.publishing import Released, check, publish
+    from dpbench.release.verifying import verify
+
+_NAMES = {
+    "RELEASED": "algorithms",
+    "Released": "publishing",
+    "check": "publishing",
+    "publish": "publishing",
+    "verify": "verifying",
+    "why_not": "algorithms",
+}
+
+__all__ = ["RELEASED", "Released", "check", "publish", "verify", "why_not"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: the catalogue asks what can be released, and needs nothing else."""
+    if name in _NAMES:
+        return getattr(import_module(f"dpbench.release.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'dpbench.release' has no attribute {name!r}")
