@@ -9,6 +9,7 @@ import dpbench as dpb
 from dpbench.advice import experience
 from dpbench.advice.experience import Experience
 from dpbench.cli import main
+from dpbench.releasable import why_not
 
 STUDIED = [
     ("256", 1.0, 10**3),
@@ -157,3 +158,21 @@ def test_the_shipped_table_is_condensed_from_the_shipped_study():
     from benchmarks.advice import made
 
     assert json.loads(json.dumps(made([]))) == experience.shipped()
+
+
+def test_only_what_can_be_released():
+    """With ``exact`` every algorithm that is named has an exact sampler, and the text says so."""
+    for cells, epsilon, records in STUDIED:
+        advice = dpb.recommend(cells, epsilon, records, exact=True)
+        named = {advice.algorithm, *(each.algorithm for each in advice.alternatives)}
+        assert not [name for name in named if why_not(name)]
+        assert set(advice.releasable) == named
+    assert "Exactly releasable: HDMM." in str(dpb.recommend("64x64", 0.5, 100_000, among=["DAWA", "HDMM"]))
+
+
+def test_among():
+    """One algorithm: what is known of it; none that is known: one line."""
+    assert dpb.recommend("64x64", 0.5, 100_000, among=["AGrid"]).algorithm == "AGrid"
+    assert dpb.recommend("64x64", 0.5, 100_000, among=["HDMM"]).coverage == 1
+    with pytest.raises(dpb.errors.Unsupported, match="nothing is known beforehand of AGrid"):
+        dpb.recommend("8x8", 0.5, 100_000, among=["AGrid"])

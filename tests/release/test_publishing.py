@@ -14,8 +14,8 @@ import dpbench as dpb
 from dpbench.cli import main
 from dpbench.errors import ReleaseFailed, Unsupported
 from dpbench.privacy.exact_channel import Exact, NoDraws
-from dpbench.release import RELEASED, publish, why_not
-from dpbench.release.algorithms import NOT_RELEASED
+from dpbench.releasable import NOT_RELEASED, RELEASED, why_not
+from dpbench.release import publish
 from release.office import counts_of, office
 
 
@@ -124,15 +124,15 @@ def test_gaussian_noise_and_several_records_per_person(tmp_path, capsys):
     (tmp_path / "people.budget.toml").write_text('dataset = "people"\nepsilon = "2"\ndelta = "1e-6"\n')
     assert main(["release", str(office(tmp_path, more='delta = "1e-7"\nrecords_per_person = 3'))]) == 0
     certificate = json.loads((tmp_path / "out/certificate.json").read_text())
-    assert certificate["per record"]["unit"] == "rho"
+    assert certificate["per_record"]["unit"] == "rho"
     assert (
-        Fraction(certificate["per record"]["amount"]) * 9
+        Fraction(certificate["per_record"]["amount"]) * 9
         == dpb.privacy.ZCDP.within(Fraction(1, 2), Fraction(1, 10**7)).rho
     )
     assert certificate["calls"][0]["mechanism"] == "gaussian"
     assert main(["release", str(office(tmp_path, more="records_per_person = 4"))]) == 0
     certificate = json.loads((tmp_path / "out-2/certificate.json").read_text())
-    assert certificate["per record"]["amount"] == "1/8"
+    assert certificate["per_record"]["amount"] == "1/8"
     assert "up to 4 records" in certificate["promise"]
     assert [each.get("delta") for each in charges(tmp_path)] == ["1/10000000", None]
     assert main(["release", "--verify", str(tmp_path / "out")]) == 0
@@ -181,7 +181,9 @@ def refused_before_the_charge(folder, words, capsys, spec=None):
     ("others", "words"),
     [
         ({"algorithm": "DAWA"}, "DAWA cannot be released: its partition has no exact sampler; these can: Identity,"),
-        ({"algorithm": "recommended"}, 'algorithm = "recommended" needs `dpbench recommend`'),
+        ({"algorithm": "recommended"}, 'algorithm = "recommended" needs records = N'),
+        ({"algorithm": "recommended", "records": 0}, "records is 0"),
+        ({"algorithm": "recommended", "records": 100, "delta": "1/1000"}, "leave delta out"),
         ({"algorithm": "Hbb"}, "did you mean"),
         ({"algorithm": "AGrid"}, "AGrid runs on 2-D domains"),
         ({"epsilon": "2"}, "the release costs epsilon 2 and the budget of 'people' has epsilon 1 left"),
@@ -346,3 +348,21 @@ def test_a_comparison_on_ones_own_file_says_that_it_is_a_use_of_the_data(tmp_pat
     assert "a comparison on private data is itself a use of them" in capsys.readouterr().err
     assert main(plan) == 0
     assert "private data" not in capsys.readouterr().err
+
+
+def test_a_recommended_algorithm(tmp_path):
+    """The one that the advice names for public facts alone; what the study says is in the statement."""
+    folder = publish(office(tmp_path, algorithm="recommended", bins=256, more="records = 1000")).folder
+    advice = dpb.recommend(256, 0.5, 1000, exact=True)
+    certificate = json.loads((folder / "certificate.json").read_text())
+    assert certificate["algorithm"]["name"] == advice.algorithm
+    assert str(advice) in (folder / "error.txt").read_text()
+    assert json.loads((folder / "error.json").read_text())["advice"]["expected"] == advice.expected
+
+
+def test_a_guess_of_the_rows_makes_a_statement(tmp_path):
+    """Of the algorithm that is named, where the study knows it."""
+    folder = publish(office(tmp_path, algorithm="AHP", bins=256, more="records = 1000")).folder
+    assert "AHP, for all prefixes on 256 cells" in (folder / "error.txt").read_text()
+    folder = publish(office(tmp_path, algorithm="AHP", bins=16, more="records = 1000")).folder
+    assert "for all prefixes on 16 cells" not in (folder / "error.txt").read_text()

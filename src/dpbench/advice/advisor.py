@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, sqrt
@@ -15,8 +15,9 @@ from dpbench.advice import experience
 from dpbench.advice.experience import BELIEF, RISKS, Range
 from dpbench.data_independent import expected_errors
 from dpbench.domain import Domain
-from dpbench.errors import InvalidInput
+from dpbench.errors import InvalidInput, Unsupported
 from dpbench.privacy import read_budget
+from dpbench.releasable import why_not
 from dpbench.workloads import Workload
 
 Cells = Domain | int | str | Sequence[int]
@@ -66,6 +67,8 @@ class Advice:
     bad_run_coverage: float
     """Likewise for ``bad_run``."""
     alternatives: tuple[Alternative, ...]
+    releasable: tuple[str, ...]
+    """Which of these can be released by exact noise."""
     notes: tuple[str, ...]
     """What the advice rests on, and what was outside of it."""
 
@@ -77,9 +80,19 @@ class Advice:
             f"Expect a range to be off by about {self._amount(self.expected)}; {self._interval}",
             f"A bad run (1 in 20): up to {_records(self.bad_run)} records. {self._experience}",
             *(f"{each.why}: {each.algorithm}, {_records(each.expected)} records." for each in self.alternatives),
+            f"Exactly releasable: {self._exactly}.",
             *self.notes,
         ]
         return "\n".join(lines)
+
+    @property
+    def _exactly(self) -> str:
+        named = {self.algorithm, *(each.algorithm for each in self.alternatives)}
+        if not self.releasable:
+            return "neither; --exact names one that is" if len(named) > 1 else "it is not; --exact names one that is"
+        if len(named) > 1 and set(self.releasable) == named:
+            return "both"
+        return self.releasable[0]
 
     @property
     def _interval(self) -> str:
@@ -104,7 +117,7 @@ class Advice:
         plain = {name: value for name, value in vars(self).items() if not name.startswith("_")}
         plain["domain"] = str(self.domain)
         plain["alternatives"] = [vars(each) for each in self.alternatives]
-        return plain | {"notes": list(self.notes), "text": str(self)}
+        return plain | {"notes": list(self.notes), "releasable": list(self.releasable), "text": str(self)}
 
 
 def recommend(
@@ -115,26 +128,31 @@ def recommend(
     delta: object = None,
     workload: Workload | None = None,
     risk: str = "mean",
+    exact: bool = False,
+    among: Collection[str] = (),
 ) -> Advice:
     """One algorithm for a domain, a budget and about so many records, with the error to expect.
 
     No table can be given: everything here is public. The number of records is a guess, believed within a factor of
-    three. Without a workload, the ranges are those of the study: all prefixes in 1-D, 2,000 random ranges else.
+    three. Without a workload, the ranges are those of the study: all prefixes in 1-D, 2,000 random ranges else. With
+    ``exact``, only algorithms that `dpbench release` can draw exactly are named; ``among`` names those to choose from.
 
     >>> advice = recommend("64x64", epsilon=0.5, records=100_000)
     >>> advice.low <= advice.expected <= advice.high <= advice.bad_run
     True
     """
-    facts = Facts.of(cells, epsilon, records, delta, workload)
+    menu = [name for name in among or algorithms.ours() if not (exact and why_not(name))]
+    facts = Facts.of(cells, epsilon, records, delta, workload, menu)
     given.known(risk, "risk", RISKS)
-    fixed, learned, reason = facts.fixed, None, facts.beyond_the_study
-    if not reason:
-        learned = facts.learned(risk)
-    if learned is None or fixed[0].error < learned.error.expected:
+    fixed, reason = facts.fixed, facts.beyond_the_study
+    learned = None if reason else facts.learned(risk)
+    if learned is None or (fixed and fixed[0].error < learned.error.expected):
+        if not fixed:
+            raise Unsupported(f"nothing is known beforehand of {', '.join(menu) or 'no algorithm'} here. {reason}")
         chosen, others = fixed[0], tuple(Alternative(each.algorithm, each.error, NEXT) for each in fixed[1:2])
         return facts.advice(chosen.algorithm, chosen.range, chosen.budget, (1.0, 1.0), others, chosen.notes(reason))
     held = experience.shipped()["held"][str(facts.domain.ndim)][risk]
-    others = (Alternative(fixed[0].algorithm, fixed[0].error, WHATEVER),)
+    others = tuple(Alternative(each.algorithm, each.error, WHATEVER) for each in fixed[:1])
     coverage = held["interval"], held["bad_run"]
     return facts.advice(learned.algorithm, learned.error, facts.pure, coverage, others, (facts.studied,))
 
@@ -190,9 +208,11 @@ class Facts:
     records: int
     delta: float
     workload: Workload
+    menu: list[str]
+    """Algorithms to choose from."""
 
     @classmethod
-    def of(cls, cells: Cells, epsilon: Any, records: object, delta: Any, workload: object) -> Facts:
+    def of(cls, cells: Cells, epsilon: Any, records: object, delta: Any, workload: object, menu: list[str]) -> Facts:
         """The facts, if they make sense."""
         domain = Domain.of(cells)
         count = given.whole(records, "records", advice="about how many there are, 1 or more")
@@ -202,7 +222,7 @@ class Facts:
             raise InvalidInput(
                 f"the workload is on {ranges.domain} cells and the table on {domain}; give one on {domain}"
             )
-        return cls(domain, float(epsilon), count, float(delta or 0), ranges)
+        return cls(domain, float(epsilon), count, float(delta or 0), ranges, menu)
 
     @property
     def pure(self) -> str:
@@ -216,7 +236,7 @@ class Facts:
             Fixed(row.algorithm, sqrt(row.error), self.workload, self.epsilon, delta)
             for delta in ((0.0, self.delta) if self.delta else (0.0,))
             for row in expected_errors(self.workload, self.epsilon, delta=delta)
-            if isfinite(row.error)
+            if row.algorithm in self.menu and isfinite(row.error)
         ]
         return sorted(found, key=lambda each: each.error)
 
@@ -244,10 +264,13 @@ class Facts:
             return f"{here}, so algorithms that depend on the data are not advised on"
         return ""
 
-    def learned(self, risk: str) -> Learned:
-        """The best algorithm by the study."""
+    def learned(self, risk: str) -> Learned | None:
+        """The best algorithm by the study, of those to choose from; None where it knows none of them."""
         known, signal = experience.experience(self.domain.ndim), self.epsilon * self.records
-        best = min(known.names, key=lambda name: known.score(name, self.side, signal, risk))
+        names = [name for name in known.names if name in self.menu]
+        if not names:
+            return None
+        best = min(names, key=lambda name: known.score(name, self.side, signal, risk))
         return Learned(best, known.range(best, self.side, signal).over(self.epsilon))
 
     @property
@@ -269,7 +292,8 @@ class Facts:
         """All of it."""
         return Advice(
             algorithm, self.domain, ranges_in_words(self.workload), budget, self.records,
-            error.expected, error.low, error.high, max(error.bad_run, error.high), *coverage, alternatives, notes,
+            error.expected, error.low, error.high, max(error.bad_run, error.high), *coverage, alternatives,
+            tuple(name for name in (algorithm, *(each.algorithm for each in alternatives)) if not why_not(name)), notes,
         )  # fmt: skip
 
 

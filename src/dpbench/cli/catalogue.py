@@ -45,7 +45,7 @@ def run_list(chosen: argparse.Namespace) -> int:
 
 def _algorithms() -> list[Row]:
     from dpbench import algorithms
-    from dpbench.release.algorithms import why_not
+    from dpbench.releasable import why_not
 
     return [
         {

@@ -37,6 +37,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--delta", type=float, metavar="D", help="beside --epsilon: Gaussian noise is allowed as well")
     add("--workload", metavar="NAME|FILE.csv", help="your ranges (all prefixes in 1-D, else 2,000 random ranges)")
     add("--risk", default="mean", metavar="mean|p95", help="what is to be small: the mean over runs, or a bad run")
+    add("--exact", action="store_true", help="only algorithms that `dpbench release` can draw exactly")
     add_json(parser)
     parser.set_defaults(run=run_recommend)
 
@@ -47,7 +48,13 @@ def run_recommend(chosen: argparse.Namespace) -> int:
 
     workload = workload_of(chosen.workload, chosen.cells) if chosen.workload else None
     advice = recommend(
-        chosen.cells, chosen.epsilon, chosen.records, delta=chosen.delta, workload=workload, risk=chosen.risk
+        chosen.cells,
+        chosen.epsilon,
+        chosen.records,
+        delta=chosen.delta,
+        workload=workload,
+        risk=chosen.risk,
+        exact=chosen.exact,
     )
     if chosen.json:
         write_json(advice.to_dict())

@@ -23,7 +23,7 @@ from dpbench.errors import AlgorithmFailed, DPBenchError, InvalidTable, ReleaseF
 from dpbench.mathematics.postprocess import apply_steps
 from dpbench.privacy import ZCDP, Notion, PureDP
 from dpbench.privacy.exact_channel import Exact, NoDraws
-from dpbench.release.algorithms import released_algorithm
+from dpbench.release.algorithms import chosen
 from dpbench.release.budget_file import Cost, affordable, charge
 from dpbench.release.certificate import STEPS, certificate
 from dpbench.release.picture import png, svg
@@ -142,7 +142,7 @@ def prepared(spec: Spec, table: object = None) -> Plan:
         raise ReleaseRefused(f"there is no {source}; nothing was charged; correct the path")
     assert spec.epsilon is not None and spec.algorithm is not None  # noqa: S101, PT018  # for the type checker
     assert spec.out is not None and spec.budget is not None and spec.dataset is not None  # noqa: S101, PT018
-    algorithm = released_algorithm(spec.algorithm)
+    algorithm, advice = chosen(spec)
     cost = Cost(spec.epsilon, spec.delta or Fraction(0))
     affordable(spec.budget, spec.dataset, cost)
     notion = paid_per_record(cost, spec.records_per_person)
@@ -157,7 +157,7 @@ def prepared(spec: Spec, table: object = None) -> Plan:
             f"{algorithm.name} fails on an empty table of {spec.domain} cells at {cost}, where noise is too large for "
             f"whole numbers of 62 bits; nothing was charged; take a larger epsilon, or fewer cells"
         ) from None
-    statement = state(algorithm, workload, words, notion)
+    statement = state(algorithm, workload, words, notion, advice)
     return Plan(spec, algorithm, workload, notion, cost, statement, spec.out, spec.budget, spec.dataset)
 
 

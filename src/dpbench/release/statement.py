@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.advice.advisor import Advice
 from dpbench.algorithm import Algorithm, Outcome
 from dpbench.domain import Domain
 from dpbench.errors import Unsupported
@@ -34,32 +35,37 @@ class Statement:
     known_alternative: float | None
     """The same of Hb, whose error does not depend on the data, where the algorithm's does."""
 
+    advice: Advice | None = None
+    """What the study says, where the spec guesses the number of rows."""
+
     def __str__(self) -> str:
+        return f"Before the table was opened: {self._known}" + (f"\n{self.advice}" if self.advice else "")
+
+    @property
+    def _known(self) -> str:
         if self.root_mean_square is not None:
-            said = (
-                f"Before the table was opened: over {self.workload}, an answer is off by about {self.root_mean_square:.4g} "
-                f"records (root mean square), whatever the data. Rounding to whole non-negative numbers comes on top; "
-                f"on average it has made errors smaller."
+            return (
+                f"over {self.workload}, an answer is off by about {self.root_mean_square:.4g} records (root mean "
+                f"square), whatever the data. Rounding to whole non-negative numbers comes on top; on average it has "
+                f"made errors smaller."
             )
-        else:
-            said = (
-                f"Before the table was opened: the error of {self.algorithm} depends on the data, so it is not known."
-            )
-            if self.known_alternative is not None:
-                said += (
-                    f" For comparison, {KNOWN} would be off by about {self.known_alternative:.4g} records over "
-                    f"{self.workload} (root mean square), whatever the data."
-                )
-        return said
+        said = f"the error of {self.algorithm} depends on the data, so it is not known."
+        if self.known_alternative is None:
+            return said
+        return (
+            f"{said} For comparison, {KNOWN} would be off by about {self.known_alternative:.4g} records over "
+            f"{self.workload} (root mean square), whatever the data."
+        )
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
+        """For machines; errors are root mean squares of a range, in records."""
         return {
             "made": "before the table was opened",
             "algorithm": self.algorithm,
             "workload": self.workload,
-            "root mean square error of a range, in records": self.root_mean_square,
-            f"the same of {KNOWN}": self.known_alternative,
+            "error": self.root_mean_square,
+            f"error_of_{KNOWN.lower()}": self.known_alternative,
+            "advice": None if self.advice is None else self.advice.to_dict(),
         }
 
 
@@ -70,7 +76,9 @@ def usual_workload(domain: Domain) -> tuple[Workload, str]:
     return RandomRange(domain, queries=QUERIES, seed=0), f"{QUERIES:,} random ranges"
 
 
-def state(algorithm: Algorithm, workload: Workload, words: str, notion: Notion) -> Statement:
+def state(
+    algorithm: Algorithm, workload: Workload, words: str, notion: Notion, advice: Advice | None = None
+) -> Statement:
     """The statement, from public facts alone."""
     own = _expected(algorithm, workload, notion)
     known = None
@@ -78,7 +86,7 @@ def state(algorithm: Algorithm, workload: Workload, words: str, notion: Notion) 
         from dpbench import algorithms
 
         known = _expected(algorithms.get(KNOWN), workload, notion)
-    return Statement(algorithm.name, words, own, known)
+    return Statement(algorithm.name, words, own, known, advice)
 
 
 def _expected(algorithm: Algorithm, workload: Workload, notion: Notion) -> float | None:

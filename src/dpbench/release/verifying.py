@@ -64,7 +64,7 @@ def _files(place: Path, certificate: dict[str, Any]) -> str:
 
 def _charges(place: Path, certificate: dict[str, Any]) -> str:
     del place
-    return _adds_up(certificate["calls"], Fraction(certificate["per record"]["amount"]))
+    return _adds_up(certificate["calls"], Fraction(certificate["per_record"]["amount"]))
 
 
 def _adds_up(calls: list[dict[str, Any]], amount: Fraction) -> str:
@@ -80,9 +80,9 @@ def _adds_up(calls: list[dict[str, Any]], amount: Fraction) -> str:
 
 def _promise(place: Path, certificate: dict[str, Any]) -> str:
     del place
-    per_record = Fraction(certificate["per record"]["amount"])
+    per_record = Fraction(certificate["per_record"]["amount"])
     many, epsilon = int(certificate["records_per_person"]), Fraction(certificate["epsilon"])
-    if certificate["per record"]["notion"] == "pure":
+    if certificate["per_record"]["notion"] == "pure":
         return "" if many >= 1 and per_record * many <= epsilon else f"{many} records cost {per_record * many}"
     needed = ZCDP(per_record * many**2).epsilon_at(Fraction(certificate["delta"]))
     return "" if needed <= epsilon else f"its rho needs an epsilon of {float(needed):g}"

@@ -13,7 +13,7 @@ from datetime import date, time
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from dpbench.domain import Domain
 from dpbench.errors import DPBenchError, InvalidSpec, shown
@@ -29,13 +29,14 @@ KEYS = (
     "delta",
     "algorithm",
     "records_per_person",
+    "records",
     "budget",
     "out",
     "columns",
     "ranges",
 )
 COLUMN_KEYS = ("low", "high", "bins", "edges", "categories", "outside", "missing")
-MOST_PER_PERSON = 10**6
+MOST_PER_PERSON, MOST_RECORDS = 10**6, 10**15
 NAME = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
 SHORT_NUMBER = r"[+-]?[0-9_.]{1,60}([eE][+-]?[0-9]{1,3})?(/[0-9]{1,60})?"
 """Longer ones are no budgets or bounds, and would take long to compute with."""
@@ -56,6 +57,8 @@ class Spec:
     delta: Fraction | None = None
     algorithm: str | None = None
     records_per_person: int = 1
+    records: int | None = None
+    """About how many rows there are, known in public; for what is said about the error beforehand."""
     budget: Path | None = None
     out: Path | None = None
     ranges: Boxes = field(default_factory=dict)
@@ -144,7 +147,8 @@ class _Reading:
             epsilon=self._fraction("epsilon"),
             delta=self._fraction("delta"),
             algorithm=self._text("algorithm"),
-            records_per_person=self._per_person(),
+            records_per_person=self._whole("records_per_person", MOST_PER_PERSON, 1),
+            records=self._whole("records", MOST_RECORDS, None),
             budget=self._path("budget"),
             out=self._path("out"),
             ranges=self._ranges(axes),
@@ -186,12 +190,16 @@ class _Reading:
             raise self.wrong((), key, f'{key} is {shown(value)}; give {wanted}, for example "1/2" or 0.5')
         return amount
 
-    def _per_person(self) -> int:
-        value = self.values.get("records_per_person", 1)
+    @overload
+    def _whole(self, key: str, most: int, default: int) -> int: ...
+    @overload
+    def _whole(self, key: str, most: int, default: None) -> int | None: ...
+    def _whole(self, key: str, most: int, default: int | None) -> int | None:
+        value = self.values.get(key, default)
         try:
-            return whole(value, "records_per_person", 1, MOST_PER_PERSON)
+            return None if value is None else whole(value, key, 1, most)
         except DPBenchError as error:
-            raise self.wrong((), "records_per_person", str(error)) from None
+            raise self.wrong((), key, str(error)) from None
 
     def _axes(self) -> tuple[Axis, ...]:
         columns = self.values.get("columns")
