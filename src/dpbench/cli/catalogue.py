@@ -45,6 +45,7 @@ def run_list(chosen: argparse.Namespace) -> int:
 
 def _algorithms() -> list[Row]:
     from dpbench import algorithms
+    from dpbench.release.algorithms import why_not
 
     return [
         {
@@ -55,8 +56,10 @@ def _algorithms() -> list[Row]:
             "partitioning": kind.partitioning,
             "side information": " ".join(kind.side_information),
             "notions": " ".join(kind.notions),
+            "release": not why_not(name),
             "parameters": {parameter: str(value) for parameter, value in kind.defaults().items()},
             "published form": _published(kind.defaults(), kind.defaults("published"), kind.not_private),
+            "not released": why_not(name),
             "paper": kind.paper,
             "privacy": _privacy(kind),
         }
@@ -139,7 +142,7 @@ LISTS: dict[str, Callable[[], list[Row]]] = {
 }
 
 
-NOTES = ("published form", "paper", "privacy", "about")
+NOTES = ("published form", "not released", "paper", "privacy", "about")
 """What is too long for a column and goes on a line of its own."""
 
 

@@ -21,6 +21,7 @@ Audit algorithms, layer by layer. "not refuted" speaks for what was tried, which
   replay       random cases: with the same noisy answers other counts change nothing that leaves the run, and no call
                costs more than it was charged; a case that fails is made small and printed
   black box    (--black-box) outputs on two neighbours differ no more than epsilon allows, at 99.9 %
+  released     (--released) the black box on the whole numbers of a release, by exact noise; nothing else is looked at
   mechanisms   (where it brings mechanisms of its own) their draws fit the density that they state
 A plain function f(x, workload, epsilon, rng) in a file gets the black box, a look for the scale, and determinism.
 Exit code 1 if anything fails, 2 if something cannot be loaded.
@@ -36,7 +37,7 @@ def add_parser(subparsers: Subparsers) -> None:
         _ABOUT,
         "dpbench check my_algorithm.py:Mine\n  dpbench check Hb GreedyH --black-box --runs 20000\n"
         "  dpbench check my_code.py:histogram\n  dpbench check my_algorithm.py:Mine --domain 4096 --cases 2000\n"
-        "  dpbench check --all --json",
+        "  dpbench check --all --json\n  dpbench check Hb --released --runs 20000",
     )
     add = parser.add_argument
     add(
@@ -49,6 +50,11 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--domain", metavar="N|NxM", help="replay and recompute claims on this domain alone")
     add("--cases", type=int, metavar="N", help="random cases of the replay (480, or as many as 10 s of CPU time allow)")
     add("--black-box", action="store_true", help="run it on two neighbours many times (seconds to minutes each)")
+    add(
+        "--released",
+        action="store_true",
+        help="the black box on what `dpbench release` publishes, in place of the rest",
+    )
     add("--runs", type=int, metavar="N", help="runs a side for the black box (100000; plain functions 10000)")
     add("--seed", type=int, default=0, metavar="N", help="seed of the examination (0)")
     add("--timeout", type=float, metavar="SECONDS", help="for each algorithm (180; with the black box 7200)")
@@ -67,6 +73,8 @@ def run_check(chosen: argparse.Namespace) -> int:
     from dpbench.errors import DPBenchError
 
     examinations = _examinations(chosen)
+    if chosen.released:
+        return _check_released(chosen, [each.reference for each in examinations])
     jobs = min(jobs_of(chosen), len(examinations))
     timeout = chosen.timeout or (7200.0 if chosen.black_box else 180.0)
     outcomes: dict[Any, AuditReport | DPBenchError] = {}
@@ -89,6 +97,30 @@ def run_check(chosen: argparse.Namespace) -> int:
         return 2
     well = all(report.passed for report in reports) and (samplers is None or samplers.verdict == "pass")
     return 0 if well else 1
+
+
+def _check_released(chosen: argparse.Namespace, names: list[str]) -> int:
+    """The black box on releases, one algorithm after the other."""
+    from dpbench.release.black_box import RUNS, audit_release
+
+    reports = []
+    for name in names:
+        reports.append(audit_release(name, runs=chosen.runs or RUNS, seed=chosen.seed))
+        if not chosen.quiet:
+            sys.stderr.write(f"{len(reports)}/{len(names)} {_progress(name, reports[-1])}\n")
+    if chosen.json:
+        write_json({"algorithms": [report.as_json() for report in reports]}, str)
+    else:
+        from dpbench.cli.text_tables import aligned
+
+        rows = [
+            (_label(each), _cell(each.layer("black box")), "not refuted" if each.passed else "FAIL") for each in reports
+        ]
+        heads = ("algorithm", "black box", "verdict")
+        lines = aligned([heads, tuple("-" * len(head) for head in heads), *rows])
+        lines += [f"FAIL  {layer.name}: {layer.cause}" for report in reports for layer in report.failures]
+        sys.stdout.write("\n".join(lines) + "\n")
+    return 0 if all(report.passed for report in reports) else 1
 
 
 def _progress(name: str, outcome: AuditReport | DPBenchError) -> str:

@@ -117,6 +117,7 @@ def run_plan(chosen: argparse.Namespace) -> int:
     if chosen.timeout <= 0 or (chosen.memory is not None and chosen.memory <= 0):
         raise InvalidInput("--timeout and --memory take positive numbers; write for example --timeout 600 --memory 2")
     folder = store_folder(plan, chosen)
+    _warn_of_own_files(plan)
     if chosen.list_skipped:
         return _list_skipped(plan, as_json=chosen.json)
     if chosen.dry_run:
@@ -146,6 +147,16 @@ def run_plan(chosen: argparse.Namespace) -> int:
         _farewell(outcome, todo, quiet=chosen.quiet)
     left = todo.failed and not chosen.retry_failed
     return 1 if left or unrun or (outcome is not None and outcome.failures) else 0
+
+
+def _warn_of_own_files(plan: Plan) -> None:
+    """A comparison on a file of somebody's own shows what the file is like; a word about that, also where it is quiet."""
+    own = [os.path.basename(name) for task in plan.tasks for name in task.datasets if name.endswith((".npy", ".csv"))]
+    if own:
+        sys.stderr.write(
+            f"dpbench: {', '.join(own[:3])}{' and others' * (len(own) > 3)}: a comparison on private data is itself a use "
+            f"of them, which no budget pays for; choose by synthetic shapes, and publish with `dpbench release`\n"
+        )
 
 
 def _report_skipped(plan: Plan, chosen: argparse.Namespace) -> dict[str, str]:

@@ -6,8 +6,30 @@ From there on nothing leaves but what exact noise has passed through: no count, 
 failure that may follow from a row.
 """
 
-from dpbench.release.algorithms import RELEASED, why_not
-from dpbench.release.publishing import Released, check, publish
-from dpbench.release.verifying import verify
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dpbench.release.algorithms import RELEASED, why_not
+    from dpbench.release.publishing import Released, check, publish
+    from dpbench.release.verifying import verify
+
+_NAMES = {
+    "RELEASED": "algorithms",
+    "Released": "publishing",
+    "check": "publishing",
+    "publish": "publishing",
+    "verify": "verifying",
+    "why_not": "algorithms",
+}
 
 __all__ = ["RELEASED", "Released", "check", "publish", "verify", "why_not"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: the catalogue asks what can be released, and needs nothing else."""
+    if name in _NAMES:
+        return getattr(import_module(f"dpbench.release.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'dpbench.release' has no attribute {name!r}")

@@ -54,7 +54,7 @@ class Released:
     words: str
 
     def __str__(self) -> str:
-        return f"released {self.words} to {self.folder}; it cost {self.cost}, {self.left} left"
+        return f"released {self.words} to {self.folder}; it cost {self.cost}; {self.left} is left"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,328 @@
+"""A release from spec to files, its refusals, and what they leave behind."""
+
+import json
+import os
+import tomllib
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import dpbench as dpb
+from dpbench.cli import main
+from dpbench.errors import ReleaseFailed, Unsupported
+from dpbench.privacy.exact_channel import Exact, NoDraws
+from dpbench.release import RELEASED, publish, why_not
+from dpbench.release.algorithms import NOT_RELEASED
+from release.office import counts_of, office
+
+
+def charges(folder):
+    return tomllib.loads((folder / "people.budget.toml").read_text()).get("charge", [])
+
+
+def small_workload(algorithm):
+    return dpb.workloads.Prefix(16) if algorithm.supports(16) else dpb.workloads.RandomRange("8x8", queries=20, seed=0)
+
+
+SHAPES = [np.zeros(64), np.arange(64), np.full(64, 10**6), np.where(np.arange(64) == 9, 10**12, 0), np.arange(64) % 2]
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": Fraction(1, 3)}, {"rho": Fraction(1, 50)}], ids=["pure", "zCDP"])
+@pytest.mark.parametrize("name", RELEASED)
+def test_every_released_algorithm_draws_exactly_whatever_the_counts(name, budget):
+    """Empty, even, rough and lopsided tables of up to 10^12 records; no noise but exact noise is there to be drawn."""
+    algorithm = dpb.algorithms.get(name)
+    if "rho" in budget and "zCDP" not in algorithm.notions:
+        pytest.skip(f"{name} has pure differential privacy alone")
+    for axes in ("64", "8x8"):
+        if not algorithm.supports(axes):
+            continue
+        domain = dpb.Domain.of(axes)
+        workload = dpb.workloads.RandomRange(domain, queries=20, seed=0)
+        for shape in SHAPES:
+            counts = shape.astype(np.int64).reshape(domain.shape)
+            outcome = algorithm.outcome(counts, workload, noise=NoDraws(), channel=Exact(), **budget)
+            assert outcome.ledger.private
+            assert np.isfinite(outcome.estimate).all()
+
+
+@pytest.mark.parametrize("name", NOT_RELEASED)
+def test_the_others_say_why_they_are_not_released(name):
+    """An exact channel refuses them, and the catalogue knows it."""
+    algorithm = dpb.algorithms.get(name)
+    workload = small_workload(algorithm)
+    budget = {"epsilon": 1} if "pure" in algorithm.notions else {"rho": 1}
+    counts = np.arange(workload.domain.size).reshape(workload.domain.shape)
+    with pytest.raises(Unsupported, match="cannot be released"):
+        algorithm.outcome(counts, workload, noise=NoDraws(), channel=Exact(), **budget)
+    assert why_not(name)
+
+
+def test_every_algorithm_is_in_one_of_the_two_lists():
+    """Nothing new is released, or refused, without a word."""
+    assert {*RELEASED, *NOT_RELEASED} == {*dpb.algorithms.ours()}
+    assert not {*RELEASED} & {*NOT_RELEASED}
+
+
+def test_exact_draws_have_the_error_that_is_expected():
+    """Hb, HbW and HDMM by exact noise: the mean squared error over 200 runs is that of expected_error.
+
+    False alarms: beyond 4 standard errors less than once in 10,000.
+    """
+    workload = dpb.workloads.Prefix(64)
+    counts = np.arange(64)
+    for name in ("Hb", "HbW", "HDMM"):
+        algorithm = dpb.algorithms.get(name)
+        noise = Exact(exact_noise(11))
+        runs = [algorithm.outcome(counts, workload, 0.5, noise=NoDraws(), channel=noise).estimate for _ in range(200)]
+        errors = [np.mean((workload.answer(run)[0] - workload.answer(counts)) ** 2) for run in runs]
+        ratio = np.mean(errors) / algorithm.expected_error(workload, 0.5)
+        assert abs(ratio - 1) < 4 * np.std(errors) / np.mean(errors) / np.sqrt(len(errors)), name
+
+
+def exact_noise(seed):
+    from dpbench.privacy.exact_noise import ExactNoise
+
+    return ExactNoise(np.random.default_rng(seed).bytes)
+
+
+@pytest.mark.parametrize(("algorithm", "axes"), [("Hb", 1), ("Cascade", 1), ("Cascade", 2), ("AGrid", 2), ("HDMM", 2)])
+def test_a_release_writes_everything_that_it_promises(algorithm, axes, tmp_path, capsys):
+    """Whole numbers, certificate, picture, statement, answers; one line on stdout, nothing on stderr."""
+    spec = office(tmp_path, algorithm=algorithm, axes=axes)
+    spec.write_text(spec.read_text() + "\n[ranges.young]\nage = [0, 32]\n")
+    assert main(["release", str(spec)]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert said.out.count("\n") == 1
+    assert "it cost epsilon 1/2; epsilon 1/2 is left" in said.out
+    names = {each.name for each in (tmp_path / "out").iterdir()}
+    wide = {"histogram-wide.csv"} if axes == 2 else set()
+    files = {"histogram.csv", "histogram.parquet", "certificate.json", "error.txt", "error.json", "answers.csv"}
+    assert names == files | wide | {"picture.png", "picture.svg"}
+    counts = counts_of(tmp_path / "out")
+    assert len(counts) == 16**axes
+    assert (counts >= 0).all()
+    assert pq.read_table(tmp_path / "out/histogram.parquet")["count"].to_pylist() == counts.tolist()
+    certificate = json.loads((tmp_path / "out/certificate.json").read_text())
+    assert certificate["charge"] == charges(tmp_path)[0]["id"]
+    assert main(["release", "--verify", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().out.count("ok  ") == 5
+    rows = (tmp_path / "out/answers.csv").read_text().splitlines()
+    assert rows[0] == "range,answer,low,high,guaranteed"
+    assert [row.split(",")[0] for row in rows[1:]] == ["everything", "young"]
+    assert int(rows[1].split(",")[1]) == counts.sum()
+    if algorithm == "AGrid":
+        assert "depends on the data" in (tmp_path / "out/error.txt").read_text()
+
+
+def test_gaussian_noise_and_several_records_per_person(tmp_path, capsys):
+    """delta is charged too; k records of a person divide epsilon by k, and rho by k squared."""
+    (tmp_path / "people.budget.toml").write_text('dataset = "people"\nepsilon = "2"\ndelta = "1e-6"\n')
+    assert main(["release", str(office(tmp_path, more='delta = "1e-7"\nrecords_per_person = 3'))]) == 0
+    certificate = json.loads((tmp_path / "out/certificate.json").read_text())
+    assert certificate["per record"]["unit"] == "rho"
+    assert (
+        Fraction(certificate["per record"]["amount"]) * 9
+        == dpb.privacy.ZCDP.within(Fraction(1, 2), Fraction(1, 10**7)).rho
+    )
+    assert certificate["calls"][0]["mechanism"] == "gaussian"
+    assert main(["release", str(office(tmp_path, more="records_per_person = 4"))]) == 0
+    certificate = json.loads((tmp_path / "out-2/certificate.json").read_text())
+    assert certificate["per record"]["amount"] == "1/8"
+    assert "up to 4 records" in certificate["promise"]
+    assert [each.get("delta") for each in charges(tmp_path)] == ["1/10000000", None]
+    assert main(["release", "--verify", str(tmp_path / "out")]) == 0
+    assert main(["release", "--verify", str(tmp_path / "out-2")]) == 0
+    assert main(["release", str(office(tmp_path, more='delta = "1e-6"'))]) == 1
+    assert "delta 9e-07 left" in capsys.readouterr().err
+
+
+def test_frames_and_counts_in_place_of_a_file(tmp_path, capsys):
+    """From Python a frame; from a database the result of its GROUP BY."""
+    import pandas as pd
+
+    spec = office(tmp_path, budget="100", epsilon="50")
+    released = publish(spec, pd.DataFrame({"age": [1.0, 1, 1, 9, None]}))
+    assert counts_of(released.folder)[:3].tolist() == [3, 0, 1]
+    assert "released 16 cells of 'people' by Hb" in str(released)
+    pq.write_table(pa.table({"age_cell": [0, 5], "count": [7, 2]}), tmp_path / "counted.parquet")
+    spec.write_text(spec.read_text().replace('table = "people.csv"', 'counts = "counted.parquet"'))
+    assert counts_of(publish(spec).folder)[[0, 5]].tolist() == [7, 2]
+    with pytest.raises(dpb.errors.ReleaseRefused, match="epsilon 0 left"):
+        publish(spec)
+
+
+def test_a_second_release_never_writes_over_the_first(tmp_path):
+    """OUT, OUT-2; each with a charge of its own, and then there is no budget."""
+    spec = office(tmp_path)
+    assert [main(["release", str(spec)]) for _ in range(3)] == [0, 0, 1]
+    assert sorted(each.name for each in tmp_path.iterdir() if each.is_dir()) == ["out", "out-2"]
+    assert len(charges(tmp_path)) == 2
+
+
+def refused_before_the_charge(folder, words, capsys, spec=None):
+    """Exit code 1, one line, no charge, no folder."""
+    before = (folder / "people.budget.toml").read_bytes() if (folder / "people.budget.toml").exists() else b""
+    assert main(["release", str(spec or folder / "spec.toml")]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert words in said.err
+    after = (folder / "people.budget.toml").read_bytes() if (folder / "people.budget.toml").exists() else b""
+    assert after == before
+    assert not [each for each in folder.iterdir() if each.is_dir()]
+
+
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        ({"algorithm": "DAWA"}, "DAWA cannot be released: its partition has no exact sampler; these can: Identity,"),
+        ({"algorithm": "recommended"}, 'algorithm = "recommended" needs `dpbench recommend`'),
+        ({"algorithm": "Hbb"}, "did you mean"),
+        ({"algorithm": "AGrid"}, "AGrid runs on 2-D domains"),
+        ({"epsilon": "2"}, "the release costs epsilon 2 and the budget of 'people' has epsilon 1 left"),
+        ({"epsilon": "0"}, "line 3: epsilon is '0'"),
+        ({"table": "nowhere.csv"}, "nowhere.csv; nothing was charged"),
+        ({"more": "typo = 3"}, "line 7: there is no key 'typo'"),
+        ({"more": "delta = 1e-9"}, "has epsilon 1 left"),
+        ({"missing": "refuse"}, "known: drop, cell"),
+    ],
+)
+def test_refusals_come_before_the_charge(others, words, tmp_path, capsys):
+    """A spec that cannot be released, in one line."""
+    office(tmp_path, **others)
+    refused_before_the_charge(tmp_path, words, capsys)
+
+
+@pytest.mark.parametrize("key", ["dataset", "table", "epsilon", "algorithm", "budget", "out"])
+def test_what_a_release_needs(key, tmp_path, capsys):
+    """Every key that is left out is named."""
+    spec = office(tmp_path)
+    spec.write_text("\n".join(line for line in spec.read_text().splitlines() if not line.startswith(key)))
+    refused_before_the_charge(tmp_path, f"needs {'a table' if key == 'table' else f'the key {key}'}", capsys)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (None, "there is no budget file"),
+        ("dataset = people", "is damaged: it is not valid TOML"),
+        ('dataset = "others"\nepsilon = "1"\n', "is the budget of 'others', and the spec is about 'people'"),
+        ('epsilon = "1"\n', "it names no dataset"),
+        ('dataset = "people"\n', "a value of epsilon is no number above 0"),
+        ('dataset = "people"\nepsilon = "much"\n', "a value of epsilon is no number above 0"),
+        ('dataset = "people"\nepsilon = "1"\nspent = "0"\n', "it has a key 'spent'"),
+        ('dataset = "people"\nepsilon = "1"\n[[charge]]\nid = "a"\nepsilon = "-1"\n', "a value of epsilon is"),
+        ('dataset = "people"\nepsilon = "1"\n[[charge]]\nepsilon = "1/2"\n', "a charge has unknown keys, or no id"),
+        ('dataset = "people"\nepsilon = "1"\n[[charge]]\nid = "a"\nepsilon = "2"\n', "more than its budget"),
+        ('dataset = "people"\nepsilon = "1"\ncharge = 3\n', "its charges are no tables"),
+        ('dataset = "people"\nepsilon = "1/3"\n', "has epsilon 1/3 left"),
+        (b"\xff\xfe", "it is not UTF-8 text"),
+    ],
+)
+def test_a_budget_file_that_cannot_pay(text, words, tmp_path, capsys):
+    """Absent, damaged, of another dataset, too small."""
+    office(tmp_path)
+    budget = tmp_path / "people.budget.toml"
+    budget.unlink()
+    if text is not None:
+        budget.write_bytes(text if isinstance(text, bytes) else text.encode())
+    refused_before_the_charge(tmp_path, words, capsys)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_folder_without_permission(tmp_path, capsys):
+    """Found before the charge."""
+    (tmp_path / "locked").mkdir(mode=0o500)
+    office(tmp_path, out="locked/out")
+    assert main(["release", str(tmp_path / "spec.toml")]) == 1
+    assert "cannot be written" in capsys.readouterr().err
+    assert not charges(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made(tmp_path, capsys):
+    """A file stands where a folder should be: found before the charge."""
+    office(tmp_path, out="people.csv/out")
+    refused_before_the_charge(tmp_path, "cannot be written", capsys)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("years\n3\n", "has no column named 'age'"),
+        ("", "is no CSV file with a header"),
+    ],
+)
+def test_a_table_of_another_kind_is_found_after_the_charge_which_stays(content, words, tmp_path, capsys):
+    """The table is opened last; --check looks at its columns without a charge."""
+    spec = office(tmp_path)
+    (tmp_path / "people.csv").write_text(content)
+    assert main(["release", str(spec), "--check"]) == 1
+    assert words in capsys.readouterr().err
+    assert not charges(tmp_path)
+    assert main(["release", str(spec)]) == 1
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.endswith("the charge was made before the table was opened, and stays\n")
+    assert len(charges(tmp_path)) == 1
+    assert not [each for each in tmp_path.iterdir() if each.is_dir()]
+
+
+def test_check_says_what_would_be_released(tmp_path, capsys):
+    """Statement and cost, and nothing is charged or made."""
+    assert main(["release", str(office(tmp_path)), "--check"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("ready to release 16 cells of 'people' by Hb, at epsilon 1/2; nothing was charged\n")
+    assert "records (root mean square), whatever the data" in said
+    assert not charges(tmp_path)
+
+
+def test_a_failure_after_the_charge_says_nothing(tmp_path, monkeypatch):
+    """Whatever is raised inside, with a count in its words, leaves as one fixed sentence without a trace."""
+    import dpbench.release.publishing as publishing
+
+    def fails(*given):
+        raise ValueError("there were 500 rows")
+
+    monkeypatch.setattr(publishing, "released_counts", fails)
+    with pytest.raises(
+        ReleaseFailed, match="^the release failed after its charge, which stays; why is not said"
+    ) as caught:
+        publish(office(tmp_path))
+    assert caught.value.__context__ is None
+    assert len(charges(tmp_path)) == 1
+
+
+def test_a_tampered_output_is_noticed(tmp_path, capsys):
+    """Another count, another charge, another promise, a file too many: each fails its own line."""
+    publish(office(tmp_path, algorithm="Cascade", axes=2))
+    out = tmp_path / "out"
+    sound = (out / "certificate.json").read_text()
+
+    def fails(words):
+        assert main(["release", "--verify", str(out)]) == 1
+        said = capsys.readouterr().out
+        (out / "certificate.json").write_text(sound)
+        return [line for line in said.splitlines() if line.startswith("FAIL") and words in line]
+
+    for old, new, words in [
+        ('"amount": "1/2"', '"amount": "1/4"', "the charges add up"),
+        ('"epsilon": "1/2"', '"epsilon": "1/3"', "promise to a person"),
+        ('"mechanism": "laplace"', '"mechanism": "gut feeling"', "exact one"),
+        ('"certificate": 1', '"certificate": 2', "certificate"),
+        ('"cells": 16', '"cells": 17', "one whole, non-negative number per cell"),
+    ]:
+        assert old in sound
+        (out / "certificate.json").write_text(sound.replace(old, new, 1))
+        assert fails(words), words
+    (out / "notes.txt").write_text("")
+    assert fails("every file is the one that was written")
+    (out / "notes.txt").unlink()
+    (out / "histogram.csv").write_text((out / "histogram.csv").read_text() + "0,4,0,7,-1\n")
+    assert fails("every file")
+    assert main(["release", "--verify", str(tmp_path)]) == 1
+    assert "holds no certificate.json" in capsys.readouterr().err
