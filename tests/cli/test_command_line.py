@@ -89,6 +89,10 @@ store versions nosuch | make one with
 store versions store --drop nosuch | no version named
 check Identidy | did you mean Identity?
 check nosuch.py:Mine | there is no file
+release | SPEC.toml --verify is required
+table | required: SPEC.toml
+table nosuch.toml | check the path
+table bad.toml | not valid TOML
 tune | required: NAME|FILE.py:Class, --out
 tune Identity --out x.json | name one with --grid
 tune MWEM --out x.json --grid rounds | write for example rounds=4,8,16

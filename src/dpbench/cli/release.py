@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_json, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -36,33 +36,47 @@ def add_parser(subparsers: Subparsers) -> None:
     what.add_argument("spec", nargs="?", metavar="SPEC.toml", help="what to release; see docs/publish.md")
     what.add_argument("--verify", metavar="DIR", help="check the output of a release against its certificate")
     parser.add_argument("--check", action="store_true", help="stop before the charge, and say what would be released")
+    add_json(parser)
     parser.set_defaults(run=run_release)
 
 
 def run_release(chosen: argparse.Namespace) -> int:
     """Release, check or verify; 1 where it is refused."""
+    from dataclasses import asdict
+
     from dpbench.errors import DPBenchError
 
     try:
         if chosen.verify is not None:
-            return _verified(chosen.verify)
+            return _verified(chosen.verify, as_json=chosen.json)
         from dpbench.release import check, publish
 
         if chosen.check:
             plan = check(chosen.spec)
-            sys.stdout.write(f"ready to release {plan.words}, at {plan.cost}; nothing was charged\n{plan.statement}\n")
+            if chosen.json:
+                write_json({"ready": plan.words, "epsilon": plan.cost.epsilon, "error": plan.statement.as_json()}, str)
+            else:
+                words = f"ready to release {plan.words}, at {plan.cost}; nothing was charged"
+                sys.stdout.write(f"{words}\n{plan.statement}\n")
         else:
-            sys.stdout.write(f"{publish(chosen.spec)}\n")
+            done = publish(chosen.spec)
+            if chosen.json:
+                write_json({"folder": done.folder, "cost": asdict(done.cost), "left": asdict(done.left)}, str)
+            else:
+                sys.stdout.write(f"{done}\n")
     except DPBenchError as error:
         sys.stderr.write(f"dpbench: {error}\n")
         return 1
     return 0
 
 
-def _verified(folder: str) -> int:
+def _verified(folder: str, *, as_json: bool) -> int:
     from dpbench.release import verify
 
     found = verify(folder)
+    if as_json:
+        write_json([{"check": words, "fault": fault} for words, fault in found])
+        return int(any(fault for _, fault in found))
     for words, fault in found:
         sys.stdout.write(f"{'FAIL' if fault else 'ok  '}  {words}{f': {fault}' if fault else ''}\n")
     return int(any(fault for _, fault in found))

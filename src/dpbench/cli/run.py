@@ -150,12 +150,12 @@ def run_plan(chosen: argparse.Namespace) -> int:
 
 
 def _warn_of_own_files(plan: Plan) -> None:
-    """A comparison on a file of somebody's own shows what the file is like; a word about that, also where it is quiet."""
-    own = [os.path.basename(name) for task in plan.tasks for name in task.datasets if name.endswith((".npy", ".csv"))]
+    """A comparison on somebody's own file shows what the file is like: a word about that, also where it is quiet."""
+    own = [name for task in plan.tasks for name in task.datasets if name.endswith((".npy", ".csv"))]
     if own:
         sys.stderr.write(
-            f"dpbench: {', '.join(own[:3])}{' and others' * (len(own) > 3)}: a comparison on private data is itself a use "
-            f"of them, which no budget pays for; choose by synthetic shapes, and publish with `dpbench release`\n"
+            f"dpbench: {', '.join(own[:3])}{' and others' * (len(own) > 3)}: a comparison on private data is itself a "
+            f"use of them, which no budget pays for; choose by synthetic shapes, and publish with `dpbench release`\n"
         )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_verb
+from dpbench.cli.arguments import add_json, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -35,6 +35,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--sql", action="store_true", help="print a GROUP BY and read nothing")
     parser.add_argument("--from", dest="source", metavar="NAME", help="name of the table in the database (the file's)")
     parser.add_argument("--dask", metavar="ADDRESS", help="count the files of a folder on a dask cluster")
+    add_json(parser)
     parser.set_defaults(run=run_table)
 
 
@@ -45,11 +46,28 @@ def run_table(chosen: argparse.Namespace) -> int:
     spec = read_spec(chosen.spec)
     if chosen.sql:
         named = chosen.source or (spec.table.name.split(".")[0] if spec.table else None) or spec.dataset or "records"
-        sys.stdout.write(group_by(spec.axes, named))
+        statement = group_by(spec.axes, named)
+        if chosen.json:
+            write_json({"sql": statement})
+        else:
+            sys.stdout.write(statement)
         return 0
     found = _counted(spec, chosen.dask)
-    _write(found, chosen.out)
+    if chosen.json:
+        write_json(_facts(found))
+    if chosen.out or not chosen.json:
+        _write(found, chosen.out)
     return 0
+
+
+def _facts(found: Histogram) -> dict[str, Any]:
+    facts = {
+        "rows": found.rows,
+        "dropped": found.dropped,
+        "missing": dict(found.missing),
+        "outside": dict(found.outside),
+    }
+    return {"domain": str(found.domain), **facts, "counts": found.counts.tolist()}
 
 
 def _counted(spec: Spec, address: str | None) -> Histogram:
@@ -71,8 +89,8 @@ def _counted(spec: Spec, address: str | None) -> Histogram:
 
 def _write(found: Histogram, out: str | None) -> None:
     from dpbench.errors import InvalidInput
+    from dpbench.release.writing import as_table, csv_bytes, parquet_bytes
     from dpbench.store.disk import write_whole
-    from dpbench.tables.writing import as_table, csv_bytes, parquet_bytes
 
     ending = Path(out).suffix.lower() if out else ".csv"
     if ending == ".npy":

@@ -11,8 +11,8 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.release.writing import short_label
 from dpbench.tables.axes import Axis
-from dpbench.tables.writing import short_label
 
 Ints = NDArray[np.int64]
 Pixels = NDArray[np.uint8]

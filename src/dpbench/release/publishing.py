@@ -28,11 +28,11 @@ from dpbench.release.budget_file import Cost, affordable, charge
 from dpbench.release.certificate import STEPS, certificate
 from dpbench.release.picture import png, svg
 from dpbench.release.statement import LEVEL, Intervals, Statement, intervals, named_ranges, state, usual_workload
+from dpbench.release.writing import as_table, csv_bytes, parquet_bytes, wide_csv
 from dpbench.store.disk import sync_folder
 from dpbench.tables import Spec, from_counts, histogram, read_spec
 from dpbench.tables.counting import capped
 from dpbench.tables.sources import batches
-from dpbench.tables.writing import as_table, csv_bytes, parquet_bytes, wide_csv
 from dpbench.workloads import Workload
 
 Ints = NDArray[np.int64]

@@ -27,6 +27,8 @@ BATCH = 2**17
 """Rows that are worked on at a time."""
 BLOCK = 2**22
 """Bytes of a CSV file that are read at a time."""
+PAGE = 2**20
+"""Bytes of a Parquet file that are read at a time."""
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 LARGEST_TOTAL = 2**52
 """Up to here every sum of counts is exact, as a float too."""
@@ -170,9 +172,11 @@ def _from_file(file: Path, names: Sequence[str]) -> Iterator[Any]:
     if _kind(file) == ".parquet":
         from pyarrow.parquet import ParquetFile
 
-        with ParquetFile(file) as opened:
-            wanted = list(dict.fromkeys(names))
-            yield from _followed(opened.iter_batches(BATCH, columns=wanted), str(file), names)
+        # one row group after the other, in pages: asked for all at once, Arrow keeps what it has read until the end
+        with ParquetFile(file, pre_buffer=False, buffer_size=PAGE) as opened:
+            for group in range(opened.num_row_groups):
+                read = opened.iter_batches(BATCH, row_groups=[group], columns=list(names))
+                yield from _followed(read, str(file), names)
         return
     reader = None
     with suppress(pa.ArrowException, OSError, ValueError):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
-from io import BytesIO, StringIO
+from io import BytesIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.store.files import csv_text
 from dpbench.tables.axes import Axis
 
 Ints = NDArray[np.int64]
@@ -33,12 +33,9 @@ def as_table(axes: Sequence[Axis], counts: Ints) -> Any:
 
 def csv_bytes(table: Any) -> bytes:
     """A table as CSV, quoted where it has to be."""
-    stream = StringIO(newline="")
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(table.column_names)
-    for batch in table.to_batches(max_chunksize=2**16):
-        writer.writerows(zip(*(column.to_pylist() for column in batch.columns), strict=True))
-    return stream.getvalue().encode()
+    names = table.column_names
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    return csv_text(names, (dict(zip(names, row, strict=True)) for row in rows)).encode()
 
 
 def parquet_bytes(table: Any) -> bytes:
