@@ -186,6 +186,7 @@ def refused_before_the_charge(folder, words, capsys, spec=None):
         ({"algorithm": "AGrid"}, "AGrid runs on 2-D domains"),
         ({"epsilon": "2"}, "the release costs epsilon 2 and the budget of 'people' has epsilon 1 left"),
         ({"epsilon": "0"}, "line 3: epsilon is '0'"),
+        ({"epsilon": "1/100000000000000000000"}, "take a larger epsilon, or fewer cells"),
         ({"table": "nowhere.csv"}, "nowhere.csv; nothing was charged"),
         ({"more": "typo = 3"}, "line 7: there is no key 'typo'"),
         ({"more": "delta = 1e-9"}, "has epsilon 1 left"),
@@ -326,3 +327,22 @@ def test_a_tampered_output_is_noticed(tmp_path, capsys):
     assert fails("every file")
     assert main(["release", "--verify", str(tmp_path)]) == 1
     assert "holds no certificate.json" in capsys.readouterr().err
+
+
+def test_the_catalogue_says_what_can_be_released(capsys):
+    """And why not."""
+    assert main(["list", "algorithms", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["Cascade"]["release"] is True
+    assert rows["DAWA"]["release"] is False
+    assert rows["DAWA"]["not released"] == NOT_RELEASED["DAWA"]
+
+
+def test_a_comparison_on_ones_own_file_says_that_it_is_a_use_of_the_data(tmp_path, capsys):
+    """One line on stderr, also where it is quiet; not for data that are public."""
+    np.save(tmp_path / "private.npy", np.arange(64))
+    plan = ["run", "demo", "--algorithm", "Identity", "--store", str(tmp_path / "s"), "--dry-run", "--quiet"]
+    assert main([*plan, "--dataset", str(tmp_path / "private.npy"), "--domain", "64"]) == 0
+    assert "a comparison on private data is itself a use of them" in capsys.readouterr().err
+    assert main(plan) == 0
+    assert "private data" not in capsys.readouterr().err

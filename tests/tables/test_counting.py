@@ -155,6 +155,13 @@ def test_text_that_is_no_value_is_missing(tmp_path):
     np.testing.assert_array_equal(found.counts, [[0, 0], [1, 0], [0, 1], [0, 1]])
 
 
+def test_a_header_with_spaces_or_a_byte_order_mark(tmp_path):
+    """Names are read as people mean them."""
+    (tmp_path / "t.csv").write_bytes(b"\xef\xbb\xbfb, a ,a_low\nx,1,2\ny,3,4\n")
+    found = histogram(tmp_path / "t.csv", [Numbers("a", 0, 4, bins=2), Categories("b", ["x", "y"])])
+    np.testing.assert_array_equal(found.counts, np.eye(2, dtype=int))
+
+
 @pytest.mark.parametrize(
     ("low", "high", "values", "text"),
     [

@@ -36,6 +36,7 @@ def add_parser(subparsers: Subparsers) -> None:
     what.add_argument("spec", nargs="?", metavar="SPEC.toml", help="what to release; see docs/publish.md")
     what.add_argument("--verify", metavar="DIR", help="check the output of a release against its certificate")
     parser.add_argument("--check", action="store_true", help="stop before the charge, and say what would be released")
+    parser.add_argument("--dask", metavar="ADDRESS", help="count the files of a folder on a dask cluster")
     add_json(parser)
     parser.set_defaults(run=run_release)
 
@@ -59,7 +60,7 @@ def run_release(chosen: argparse.Namespace) -> int:
                 words = f"ready to release {plan.words}, at {plan.cost}; nothing was charged"
                 sys.stdout.write(f"{words}\n{plan.statement}\n")
         else:
-            done = publish(chosen.spec)
+            done = publish(chosen.spec, dask=chosen.dask)
             if chosen.json:
                 write_json({"folder": done.folder, "cost": asdict(done.cost), "left": asdict(done.left)}, str)
             else:

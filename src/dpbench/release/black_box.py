@@ -32,7 +32,7 @@ def audit_release(name: str, *, runs: int = RUNS, seed: int = 0) -> AuditReport:
     """Releases of small tables at epsilon 1 and 4, ``runs`` on each side; the noise is fresh, the events are seeded."""
     started, algorithm = time.perf_counter(), released_algorithm(name)
     supported = [Domain.of(each) for each in DOMAINS if algorithm.supports(each)]
-    workloads = [workload_for(domain) for domain in (supported[0], supported[-1])]
+    workloads = [workload_for(domain) for domain in dict.fromkeys((supported[0], supported[-1]))]
 
     def outputs(
         x: Counts, workload: Workload, promise: Promise, many: int, seed: np.random.SeedSequence

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, Outcome
-from dpbench.errors import DPBenchError, InvalidTable, ReleaseFailed, ReleaseRefused
+from dpbench.errors import AlgorithmFailed, DPBenchError, InvalidTable, ReleaseFailed, ReleaseRefused
 from dpbench.mathematics.postprocess import apply_steps
 from dpbench.privacy import ZCDP, Notion, PureDP
 from dpbench.privacy.exact_channel import Exact, NoDraws
@@ -31,6 +31,7 @@ from dpbench.release.statement import LEVEL, Intervals, Statement, intervals, na
 from dpbench.release.writing import as_table, csv_bytes, parquet_bytes, wide_csv
 from dpbench.store.disk import sync_folder
 from dpbench.tables import Spec, from_counts, histogram, read_spec
+from dpbench.tables.cluster import histogram_on_cluster
 from dpbench.tables.counting import capped
 from dpbench.tables.sources import batches
 from dpbench.workloads import Workload
@@ -78,8 +79,12 @@ class Plan:
         return f"{self.spec.domain} cells of {self.dataset!r} by {self.algorithm.name}"
 
 
-def publish(spec: str | PathLike[str] | Mapping[str, Any], table: object = None) -> Released:
+def publish(
+    spec: str | PathLike[str] | Mapping[str, Any], table: object = None, *, dask: str | None = None
+) -> Released:
     """Release one histogram; ``table`` is a frame in place of the file that the spec names.
+
+    With ``dask``, the address of a cluster, its workers count the files of the table; noise is drawn here.
 
     Raises :class:`ReleaseRefused` (or another error of the spec) before anything is charged or read, and
     :class:`ReleaseFailed` afterwards, when the charge stays.
@@ -101,7 +106,7 @@ def publish(spec: str | PathLike[str] | Mapping[str, Any], table: object = None)
     # from here on the charge is on the disk, and only now is the table opened
     folder, failure = None, ""
     try:
-        folder = _put(_files(plan, table, identity), staging, plan.out)
+        folder = _put(_files(plan, table, identity, dask), staging, plan.out)
     except InvalidTable as error:  # names and kinds of columns, or a file that cannot be read: never a row
         failure = f"{error}; {STAYS}"
     except Exception:  # whatever it says may follow from a row
@@ -145,7 +150,13 @@ def prepared(spec: Spec, table: object = None) -> Plan:
         raise ReleaseRefused(f"{algorithm.name} has no {notion.name} differential privacy; leave delta out of the spec")
     workload, words = usual_workload(spec.domain)
     algorithm.check_domain(spec.domain.afford(), workload)
-    draw(algorithm, np.zeros(spec.domain.shape, dtype=np.int64), workload, notion)  # on nobody's data
+    try:
+        draw(algorithm, np.zeros(spec.domain.shape, dtype=np.int64), workload, notion)  # on nobody's data
+    except AlgorithmFailed:
+        raise ReleaseRefused(
+            f"{algorithm.name} fails on an empty table of {spec.domain} cells at {cost}, where noise is too large for "
+            f"whole numbers of 62 bits; nothing was charged; take a larger epsilon, or fewer cells"
+        ) from None
     statement = state(algorithm, workload, words, notion)
     return Plan(spec, algorithm, workload, notion, cost, statement, spec.out, spec.budget, spec.dataset)
 
@@ -177,20 +188,22 @@ def released_counts(outcome: Outcome) -> Ints:
     return np.asarray(apply_steps(outcome.estimate, STEPS)[0]).astype(np.int64)
 
 
-def _files(plan: Plan, table: object, identity: str) -> dict[str, bytes]:
+def _files(plan: Plan, table: object, identity: str, dask: str | None) -> dict[str, bytes]:
     """The table read, the noise drawn, and everything that leaves, by name."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # a warning would say something of the rows
-        counts = _counts(plan.spec, table)
+        counts = _counts(plan.spec, table, dask)
         outcome = draw(plan.algorithm, counts, plan.workload, plan.notion)
         del counts
         return _output(plan, outcome, identity)
 
 
-def _counts(spec: Spec, table: object) -> Ints:
+def _counts(spec: Spec, table: object, dask: str | None) -> Ints:
     """What the spec says, counted; with no tally, and no more per cell than sums stay exact for."""
     if table is None and spec.counts is not None:
         return capped(from_counts(spec.counts, spec.axes))
+    if table is None and spec.table is not None and dask is not None:
+        return capped(histogram_on_cluster(spec.table, spec.axes, dask).counts)
     return capped(histogram(spec.table if table is None else table, spec.axes).counts)
 
 

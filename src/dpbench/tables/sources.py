@@ -127,13 +127,20 @@ def _csv_kinds(file: Path) -> dict[str, Any]:
     """The names in the first line; all columns are text until a row is read."""
     import pyarrow as pa
 
+    names = [name.strip() for name in _csv_names(file)]
+    return _unique(names, [pa.binary()] * len(names))
+
+
+def _csv_names(file: Path) -> list[str]:
+    """The first line as it is written."""
+    import pyarrow as pa
+
     names = None
     with suppress(pa.ArrowException, OSError, ValueError):
-        names = _csv_reader(file, None).schema.names
+        names = list(_csv_reader(file, None).schema.names)
     if names is None:
         raise InvalidTable(f"{file} is no CSV file with a header; correct it")
-    names = [name.removeprefix("\ufeff").strip() for name in names]
-    return _unique(names, [pa.binary()] * len(names))
+    return names
 
 
 def _csv_reader(file: Path, names: Sequence[str] | None) -> Any:
@@ -178,12 +185,14 @@ def _from_file(file: Path, names: Sequence[str]) -> Iterator[Any]:
                 read = opened.iter_batches(BATCH, row_groups=[group], columns=list(names))
                 yield from _followed(read, str(file), names)
         return
-    reader = None
+    reader, written = None, {name.strip(): name for name in _csv_names(file)}
+    columns = [written[name] for name in names]
     with suppress(pa.ArrowException, OSError, ValueError):
-        reader = _csv_reader(file, names)
+        reader = _csv_reader(file, columns)
     if reader is None:
         raise InvalidTable(f"{file} {UNREADABLE}")
-    yield from _followed(reader, str(file), names)
+    for batch in _followed(reader, str(file), columns):
+        yield batch.rename_columns(list(names))
 
 
 def _reader(table: Any, names: Sequence[str]) -> tuple[Any, str]:

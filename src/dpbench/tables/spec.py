@@ -203,7 +203,7 @@ class _Reading:
                 raise self.wrong(("columns",), name, f"column {shown(name)} is {shown(values)}; write [columns.NAME]")
             self._known(("columns", name), values, COLUMN_KEYS)
             try:
-                axes.append(make_axis(name, values))
+                axes.append(make_axis(name, {key: _as_written(value) for key, value in values.items()}))
             except DPBenchError as error:
                 raise self.wrong(("columns",), name, str(error)) from None
         try:
@@ -222,11 +222,19 @@ class _Reading:
             self._known(("ranges", name), sides, tuple(axis.name for axis in axes))
             try:
                 boxes[name] = tuple(
-                    axis.place(sides[axis.name]) if axis.name in sides else (0, axis.cells) for axis in axes
+                    axis.place(_as_written(sides[axis.name])) if axis.name in sides else (0, axis.cells)
+                    for axis in axes
                 )
             except DPBenchError as error:
                 raise self.wrong(("ranges",), name, f"the range {shown(name)}: {error}") from None
         return boxes
+
+
+def _as_written(value: Any) -> Any:
+    """Decimal numbers as floats, which bounds and edges are; only budgets are exact."""
+    if isinstance(value, list):
+        return [_as_written(each) for each in value]
+    return float(value) if isinstance(value, Fraction) else value
 
 
 def make_axis(name: str, values: Mapping[str, Any]) -> Axis:
