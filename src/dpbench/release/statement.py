@@ -37,7 +37,7 @@ class Statement:
     def __str__(self) -> str:
         if self.root_mean_square is not None:
             said = (
-                f"Before the table was opened: a range of {self.workload} is off by about {self.root_mean_square:.4g} "
+                f"Before the table was opened: over {self.workload}, an answer is off by about {self.root_mean_square:.4g} "
                 f"records (root mean square), whatever the data. Rounding to whole non-negative numbers comes on top; "
                 f"on average it has made errors smaller."
             )
@@ -47,8 +47,8 @@ class Statement:
             )
             if self.known_alternative is not None:
                 said += (
-                    f" For comparison, {KNOWN} would be off by about {self.known_alternative:.4g} records for a range "
-                    f"of {self.workload} (root mean square), whatever the data."
+                    f" For comparison, {KNOWN} would be off by about {self.known_alternative:.4g} records over "
+                    f"{self.workload} (root mean square), whatever the data."
                 )
         return said
 
