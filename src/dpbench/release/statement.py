@@ -37,9 +37,9 @@ class Statement:
     def __str__(self) -> str:
         if self.root_mean_square is not None:
             said = (
-                f"Before the table was opened: over {self.workload}, an answer is off by about {self.root_mean_square:.4g} "
-                f"records (root mean square), whatever the data. Rounding to whole non-negative numbers comes on top; "
-                f"on average it has made errors smaller."
+                f"Before the table was opened: over {self.workload}, an answer is off by about "
+                f"{self.root_mean_square:.4g} records (root mean square), whatever the data. Rounding to whole "
+                f"non-negative numbers comes on top."
             )
         else:
             said = (
