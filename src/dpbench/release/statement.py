@@ -46,8 +46,7 @@ class Statement:
         if self.root_mean_square is not None:
             return (
                 f"over {self.workload}, an answer is off by about {self.root_mean_square:.4g} records (root mean "
-                f"square), whatever the data. Rounding to whole non-negative numbers comes on top; on average it has "
-                f"made errors smaller."
+                f"square), whatever the data. Rounding to whole non-negative numbers comes on top."
             )
         said = f"the error of {self.algorithm} depends on the data, so it is not known."
         if self.known_alternative is None:

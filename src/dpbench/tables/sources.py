@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from math import prod
+from math import isnan, prod
 from pathlib import Path
 from typing import Any
 
@@ -204,8 +204,9 @@ def _reader(table: Any, names: Sequence[str]) -> tuple[Any, str]:
     reader = None
     with suppress(pa.ArrowException, TypeError, ValueError):
         if pandas is not None and isinstance(table, pandas.DataFrame):
-            wanted = [name for name in table.columns if name in set(names)]
-            reader = pa.RecordBatchReader.from_stream(table[wanted])
+            present = list(table.columns)
+            columns = {name: _array(table[name]) for name in names if present.count(name) == 1}
+            reader = pa.table(columns).to_reader()
         elif polars is not None and isinstance(table, polars.LazyFrame):
             present = set(table.collect_schema().names())
             reader = _lazy(table.select([name for name in names if name in present]), polars)
@@ -224,15 +225,31 @@ def _reader(table: Any, names: Sequence[str]) -> tuple[Any, str]:
     if reader is None:
         raise InvalidTable(
             f"cannot read a table from {described}; give the path of a .csv or .parquet file, a folder, an Arrow, "
-            f"pandas, polars or DuckDB table, or a mapping from column name to values of one kind"
+            f"pandas, polars or DuckDB table, or a mapping from column name to values"
         )
     return reader, described
 
 
 def _array(values: Any) -> Any:
+    """A column that has a kind as it is; one of objects, whose kind would be read off its rows, as text."""
     import pyarrow as pa
 
-    return pa.array(values, from_pandas=True)
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if str(getattr(values, "dtype", "object")) != "object":
+        return pa.array(values, from_pandas=True)
+    if not hasattr(values, "__len__") or isinstance(values, str | bytes) or getattr(values, "ndim", 1) != 1:
+        raise TypeError("no column")
+    return pa.array([_as_text(value) for value in values], pa.large_string())
+
+
+def _as_text(value: object) -> str | None:
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and isnan(value)):
+        return None
+    try:
+        return str(value)
+    except Exception:  # whatever a stranger's object does
+        return None
 
 
 def _lazy(frame: Any, polars: Any) -> Any:

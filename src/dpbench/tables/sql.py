@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpbench.tables.axes import Axis, Categories, Numbers, Times
+from dpbench.tables.counting import check_axes
 
 
 def group_by(axes: Sequence[Axis], table: str) -> str:
     """One statement: the number of a cell along each axis, and ``count``; cells without rows are absent."""
+    axes = check_axes(axes)
     cells = [f"  {_cell(axis)} AS {quoted(f'{axis.name}_cell')}" for axis in axes]
     names = ", ".join(quoted(f"{axis.name}_cell") for axis in axes)
     kept = " AND ".join(f"{quoted(f'{axis.name}_cell')} IS NOT NULL" for axis in axes)
