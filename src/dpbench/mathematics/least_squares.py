@@ -46,31 +46,19 @@ class TreeLeastSquares:
     @cached_property
     def _recurrence(self) -> tuple[Floats, Floats]:
         """k_v, the variance of the children's sum (0 for a leaf), and P_v, the precision from the subtree."""
-        tree = self.tree
-        own = tree.weight**2
-        precision = own.copy()
-        variance = np.zeros(tree.nodes)
-        for first, last in reversed(tree.levels):
-            inner = _inner(tree, first, last)
-            if len(inner):
-                begin, end = tree.first_child[inner[0]], tree.first_child[inner[-1] + 1]
-                variance[inner] = np.add.reduceat(1.0 / precision[begin:end], tree.first_child[inner] - begin)
-                precision[inner] = own[inner] + 1.0 / variance[inner]
+        from dpbench.mathematics.kernels.tree_coefficients import recurrence
+
+        variance, precision = recurrence(self.tree.weight, self.tree.first_child)
         return variance, precision
 
     @cached_property
     def _coefficients(self) -> tuple[Floats, Floats, Floats, Floats]:
         """What the two passes multiply by: own answer, children's sum, share of the excess, cell's part."""
+        from dpbench.mathematics.kernels.tree_coefficients import coefficients
+
         tree = self.tree
-        variance, precision = self._recurrence
-        inner = variance > 0
-        own = tree.weight / precision
-        below = np.zeros(tree.nodes)
-        below[inner] = 1.0 / (variance[inner] * precision[inner])
-        share = 1.0 / precision
-        share[1:] /= variance[tree.parent[1:]]
-        part = 1.0 / np.maximum(tree.real_cells, 1)
-        return own, below, share, part
+        own, below, share = coefficients(tree.weight, tree.first_child, *self._recurrence)
+        return own, below, share, 1.0 / np.maximum(tree.real_cells, 1)
 
     def solve(self, answers: Floats) -> Floats:
         """Estimated cells ``(trials, *domain)`` from answers ``(trials, measured nodes)``.

@@ -146,6 +146,41 @@ def bisections(counts, order, starts, stops):  # type: ignore[no-untyped-def]
     return result
 
 
+@njit(
+    "Tuple((int64[::1], int64[::1], int64[::1], int64))(int64[::1], int64[::1], int64[::1], int64, int64)",
+    cache=True,
+)
+def parts_of_cuts(starts, stops, chosen, clusters, most):  # type: ignore[no-untyped-def]
+    """Cut intervals after ``chosen`` cells (0: not), one after another, until there are ``most`` clusters.
+
+    Returns where each interval that was come to was cut (0: it was not), the starts and the stops of the parts that
+    have several cells, in order, and the number of clusters, of which there were ``clusters`` before.
+    """
+    intervals = starts.shape[0]
+    cuts = np.zeros(intervals, dtype=np.int64)
+    begin = np.empty(2 * intervals, dtype=np.int64)
+    end = np.empty(2 * intervals, dtype=np.int64)
+    parts = 0
+    done = 0
+    while done < intervals:
+        if chosen[done] > 0:
+            middle = starts[done] + chosen[done]
+            cuts[done] = middle
+            if middle - starts[done] > 1:
+                begin[parts] = starts[done]
+                end[parts] = middle
+                parts += 1
+            if stops[done] - middle > 1:
+                begin[parts] = middle
+                end[parts] = stops[done]
+                parts += 1
+            clusters += 1
+        done += 1
+        if clusters >= most:
+            break
+    return cuts[:done].copy(), begin[:parts].copy(), end[:parts].copy(), clusters
+
+
 @njit("float64[::1](int64[::1], int64[::1], int64[::1], int64[::1])", cache=True)
 def reductions(counts, starts, stops, cuts):  # type: ignore[no-untyped-def]
     """How much each cut lowers the deviation of its interval, ``(decisions,)``; 0 where the cut is 0: no cut."""
