@@ -11,9 +11,9 @@ from dpbench.mathematics.kernels.grouped_selection import largest_of_groups
 from dpbench.privacy import PrivateData, RandomNoise
 
 
-def one_by_one(scores, noise, starts, level):
+def one_by_one(scores, draws, starts, level):
     """numpy's argmax within each group of each trial, the best score of the group taken off first."""
-    rows = np.broadcast_to(scores, noise.shape)
+    rows, noise = np.broadcast_to(scores, draws.shape), -np.log(np.maximum(draws, np.finfo(np.float64).tiny))
     groups = [slice(*ends) for ends in pairwise(starts)]
     return [
         [int(np.argmax((row[g] - row[g].max()) * level + each[g])) for g in groups]
@@ -31,8 +31,9 @@ def test_largest_of_every_group(rows, seed):
     forbidden = stream.random(scores.shape) < 0.2
     forbidden[:, starts[:-1]] = False
     scores[forbidden] = -np.inf
-    for noise in (stream.gumbel(size=(5, starts[-1])), np.zeros((5, starts[-1]))):
-        assert largest_of_groups(scores, noise, starts, 0.7).tolist() == one_by_one(scores, noise, starts, 0.7)
+    for draws in (stream.exponential(size=(5, starts[-1])), np.zeros((5, starts[-1]))):
+        for level in (1e-9, 0.7, 1e9):
+            assert largest_of_groups(scores, draws, starts, level).tolist() == one_by_one(scores, draws, starts, level)
 
 
 class _Score:

@@ -38,9 +38,16 @@ def structure_table(position, sums, squares, layers):  # type: ignore[no-untyped
     for j0 in range(1, runs + 1, _TILE):
         last = min(j0 + _TILE - 1, runs)
         known = last  # costs of candidates from here on are computed; of the others when they are first looked at
+        seed = last  # where the best of the layer before was found: looked at first, for bounds that are close
         for k in range(2, min(layers, last) + 1):
             before = table[k - 1]
             m0 = m1 = m2 = m3 = _NEVER
+            for i in range(max(seed, k - 1), min(seed + _SHORT, last)):
+                s = before[i]
+                m0 = min(m0, s + c0[i])
+                m1 = min(m1, s + c1[i])
+                m2 = min(m2, s + c2[i])
+                m3 = min(m3, s + c3[i])
             stop = last
             while stop > k - 1:
                 low = max(stop - _LONG, 0)
@@ -64,12 +71,15 @@ def structure_table(position, sums, squares, layers):  # type: ignore[no-untyped
                         begin = max(high - _SHORT, start)
                         worst = max(m0, m1, m2, m3)
                         if high > j0 or before[begin] + c0[high - 1] < worst:
+                            so_far = m3
                             for i in range(begin, high):
                                 s = before[i]
                                 m0 = min(m0, s + c0[i])
                                 m1 = min(m1, s + c1[i])
                                 m2 = min(m2, s + c2[i])
                                 m3 = min(m3, s + c3[i])
+                            if m3 < so_far:
+                                seed = begin
                         high = begin
                 stop = low
             now = table[k]

@@ -55,5 +55,5 @@ class GroupedExponential(Exponential):
         from dpbench.mathematics.kernels.grouped_selection import largest_of_groups
 
         scores = np.require(np.atleast_2d(truth), requirements=("C", "W"))  # as kernels want arrays
-        draws = np.ascontiguousarray(noise.gumbel(truth.shape[-1:]))
+        draws = np.ascontiguousarray(noise.exponential(truth.shape[-1:]))
         return np.asarray(largest_of_groups(scores, draws, self.starts(truth), level))
