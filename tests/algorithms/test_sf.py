@@ -15,8 +15,9 @@ from dpbench.domain import Domain
 from dpbench.errors import CheckFailed, InvalidInput, UnknownName, Unsupported
 from dpbench.mathematics.bins import binned_tree
 from dpbench.mathematics.least_squares import TreeLeastSquares
-from dpbench.mathematics.structure import BoundaryScore, Structure
+from dpbench.mathematics.structure import LARGEST_EXACT, BoundaryScore, Structure
 from dpbench.privacy import PrivateData, RandomNoise
+from dpbench.privacy.transcript import Recording, Replay
 from dpbench.workloads import Prefix, RandomRange
 from reference import sf as reference
 from reference import tree as reference_tree
@@ -178,6 +179,29 @@ class TestLargeDomains:
         assert {charge.kind for charge in choices} == {"choose"}
         assert {charge.amount for charge in choices} == {Fraction(19, 20) / 20 / 9_999}
         assert counts.kind == "laplace"
+
+    @pytest.mark.parametrize("epsilon", [0.1, 50])
+    def test_replayed_on_a_neighbour(self, epsilon):
+        """Above the table's limit the same answers give the same output, and no run costs more than epsilon."""
+        x = np.zeros(LARGEST_EXACT + 9, dtype=np.int64)
+        x[::50] = 40
+        more = x.copy()
+        more[4_150] += 1
+        recording = Recording()
+        replay = Replay(recording)
+        runs = [
+            SF.outcome(counts, Prefix(len(x)), epsilon, 2, seed=0, channel=channel).estimate
+            for counts, channel in ((x, recording), (more, replay))
+        ]
+        replay.finish()
+        assert (runs[0] == runs[1]).all()
+        loss, rounding = replay.total(2)
+        assert (np.abs(loss) <= epsilon + rounding + 1e-12).all()
+        assert all(
+            call.question.mechanism.largest_loss(call.question.truth, call.other, call.question.level)
+            <= float(call.question.loss) * (1 + 1e-9)
+            for call in replay.calls()
+        )
 
     def test_boundaries_follow_steps_where_the_budget_is_large(self):
         """Two plateaus of 2^13 cells and two bins: the bound of dyadic bins finds the step."""

@@ -43,6 +43,7 @@ def _sweep(counts, ranks, values, start, stop, shelf, cut):  # type: ignore[no-u
     length = stop - start
     distinct = values.shape[0]
     blocks = (distinct + 63) >> 6
+    wide = distinct >= 64  # fewer values have no whole block to cross
     for backwards in range(2):
         shelf[: distinct + blocks] = 0
         total = 0
@@ -54,11 +55,12 @@ def _sweep(counts, ranks, values, start, stop, shelf, cut):  # type: ignore[no-u
             # one more count joins
             value = counts[i]
             rank = ranks[i]
-            block = distinct + (rank >> 6)
             shelf[rank, 0] += 1
             shelf[rank, 1] += value
-            shelf[block, 0] += 1
-            shelf[block, 1] += value
+            if wide:
+                block = distinct + (rank >> 6)
+                shelf[block, 0] += 1
+                shelf[block, 1] += value
             total += value
             if rank < marker:
                 below += 1
