@@ -3,7 +3,7 @@
 Each private form runs on 2^20 cells (Prefix) and on 1024 x 1024 (2,000 random boxes) in a process of its own, which may
 take two minutes of CPU time and 3 GB. Printed are the CPU seconds of the preparation, those of a trial after it, and
 the peak memory of the process; wanted are at most 20 s per trial and 2 GB. A refusal is one line, which is shown;
-only SF, PHP, MWEM-D and HDMM may refuse.
+only HDMM may, which searches for a strategy along every axis.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PATIENCE = 120
 """CPU seconds after which it is ended."""
 SECONDS, MEGABYTES = 20.0, 2000.0
 """What a trial and a process are to stay within."""
-MAY_REFUSE = ("SF", "PHP", "MWEM-D", "HDMM")
+MAY_REFUSE = ("HDMM",)
 
 
 def one(name: str, written: str, scale: int) -> str:
