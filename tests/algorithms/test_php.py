@@ -12,7 +12,7 @@ from dpbench import algorithms
 from dpbench.audit import check_algorithm
 from dpbench.errors import CheckFailed, InvalidInput, Unsupported
 from dpbench.mathematics.deviation import Bisections, BisectionTrace, SortedLine
-from dpbench.mathematics.kernels.bisection import bisections, deviation, published_bisection
+from dpbench.mathematics.kernels.bisection import bisections, deviation, parts_of_cuts, published_bisection
 from dpbench.privacy import NoNoise, PrivateData, RandomNoise
 from dpbench.workloads import Prefix, RandomRange
 from reference import php as reference
@@ -107,6 +107,28 @@ class TestSelections:
 
 
 class TestSearch:
+    @pytest.mark.parametrize("seed", range(20))
+    def test_parts_of_cuts_one_after_another(self, seed):
+        """Cuts until there are enough clusters; parts with several cells go on, in order."""
+        stream = np.random.default_rng(seed)
+        ends = np.concatenate([[0], np.cumsum(stream.integers(2, 7, 15))])
+        starts, stops = ends[:-1], ends[1:]
+        chosen = stream.integers(0, stops - starts)
+        clusters, most = 4, int(stream.integers(5, 25))
+        cuts, parts = [], []
+        for start, stop, choice in zip(starts.tolist(), stops.tolist(), chosen.tolist(), strict=True):
+            cuts.append(start + choice if choice else 0)
+            if choice:
+                clusters += 1
+                parts += [(start, start + choice), (start + choice, stop)]
+            if clusters >= most:
+                break
+        parts = [(start, stop) for start, stop in parts if stop - start > 1]
+        found = parts_of_cuts(starts, stops, chosen, 4, most)
+        assert found[0].tolist() == cuts
+        assert list(zip(found[1].tolist(), found[2].tolist(), strict=True)) == parts
+        assert found[3] == clusters
+
     @pytest.mark.parametrize("counts", [c for c in lines() if 1 < len(c) <= 40 and c.max() < 2**45])
     @pytest.mark.parametrize("largest", [3, 2000])
     def test_order_is_first_come_first_served(self, counts, largest):

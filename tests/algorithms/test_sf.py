@@ -15,8 +15,9 @@ from dpbench.domain import Domain
 from dpbench.errors import CheckFailed, InvalidInput, UnknownName, Unsupported
 from dpbench.mathematics.bins import binned_tree
 from dpbench.mathematics.least_squares import TreeLeastSquares
-from dpbench.mathematics.structure import BoundaryScore, Structure
+from dpbench.mathematics.structure import LARGEST_EXACT, BoundaryScore, Structure
 from dpbench.privacy import PrivateData, RandomNoise
+from dpbench.privacy.transcript import Recording, Replay
 from dpbench.workloads import Prefix, RandomRange
 from reference import sf as reference
 from reference import tree as reference_tree
@@ -47,7 +48,7 @@ class TestTable:
         for largest in (2, 4, 100):
             counts = stream.integers(0, largest, n)
             for bins in range(2, n + 1):
-                line = Structure(counts, bins).below(np.inf)
+                line = Structure(counts, bins).exact(np.inf)
                 for k in range(1, bins):
                     exact = [reference.best_of_all(counts, k, j) for j in range(k, n)]
                     assert line.layer(k, n) == pytest.approx(exact, abs=1e-9)
@@ -59,14 +60,14 @@ class TestTable:
         """Passing over runs and stretches loses nothing: every layer equals the recurrence without a trick."""
         stream = np.random.default_rng(n)
         counts = np.where(stream.random(n) < zeros, 0, stream.integers(0, largest, n))
-        line, exact = Structure(counts, bins).below(np.inf), reference.table(counts, bins - 1)
+        line, exact = Structure(counts, bins).exact(np.inf), reference.table(counts, bins - 1)
         for k in range(bins - 1, 0, -1):
             assert line.layer(k, n) == pytest.approx(exact[k, k:n], rel=1e-9, abs=1e-6)
 
     def test_a_shorter_layer_first(self):
         """A layer asked for up to a place is asked for further later on."""
         counts = np.random.default_rng(0).integers(0, 9, 40)
-        line = Structure(counts, 4).below(np.inf)
+        line = Structure(counts, 4).exact(np.inf)
         short = line.energies(2, 20)
         assert short == pytest.approx(reference.energies(counts, 2, 20), abs=1e-9)
         assert line.energies(2, 40) == pytest.approx(reference.energies(counts, 2, 40), abs=1e-9)
@@ -165,6 +166,48 @@ class TestBoundaries:
         for n, parameters in ((1, {}), (10, {}), (6, {"cells_per_bin": 1})):
             ledger = algorithms.get("SF", **parameters).outcome(np.ones(n), Prefix(n), 1, seed=0).ledger
             assert [charge.kind for charge in ledger.charges[1].regions[0].charges] == ["laplace"]
+
+
+class TestLargeDomains:
+    def test_a_hundred_thousand_cells(self):
+        """No table is made: a run ends, has no bias beyond noise in its total, and asks what it asks elsewhere."""
+        x = np.zeros(100_000, dtype=np.int64)
+        x[::1000] = 1000
+        outcome = SF.outcome(x, Prefix(100_000), 1, seed=0)
+        assert outcome.estimate.shape == (1, 100_000)
+        *choices, counts = outcome.ledger.charges[1].regions[0].charges
+        assert {charge.kind for charge in choices} == {"choose"}
+        assert {charge.amount for charge in choices} == {Fraction(19, 20) / 20 / 9_999}
+        assert counts.kind == "laplace"
+
+    @pytest.mark.parametrize("epsilon", [0.1, 50])
+    def test_replayed_on_a_neighbour(self, epsilon):
+        """Above the table's limit the same answers give the same output, and no run costs more than epsilon."""
+        x = np.zeros(LARGEST_EXACT + 9, dtype=np.int64)
+        x[::50] = 40
+        more = x.copy()
+        more[4_150] += 1
+        recording = Recording()
+        replay = Replay(recording)
+        runs = [
+            SF.outcome(counts, Prefix(len(x)), epsilon, 2, seed=0, channel=channel).estimate
+            for counts, channel in ((x, recording), (more, replay))
+        ]
+        replay.finish()
+        assert (runs[0] == runs[1]).all()
+        loss, rounding = replay.total(2)
+        assert (np.abs(loss) <= epsilon + rounding + 1e-12).all()
+        assert all(
+            call.question.mechanism.largest_loss(call.question.truth, call.other, call.question.level)
+            <= float(call.question.loss) * (1 + 1e-9)
+            for call in replay.calls()
+        )
+
+    def test_boundaries_follow_steps_where_the_budget_is_large(self):
+        """Two plateaus of 2^13 cells and two bins: the bound of dyadic bins finds the step."""
+        counts = np.repeat([1000, 0], 2**13)
+        algorithm = algorithms.get("SF", cells_per_bin=2**13)
+        assert boundaries(counts, 10**9, 3, algorithm).tolist() == [[0, 2**13, 2**14]] * 3
 
 
 class TestTrees:

@@ -8,7 +8,7 @@ from scipy.optimize import nnls
 
 from dpbench.domain import Domain
 from dpbench.mathematics.kernels.box_gradient import accumulate
-from dpbench.mathematics.nonnegative_boxes import RIDGE, BoxFit
+from dpbench.mathematics.nonnegative_boxes import LARGEST_BY_CELL, RIDGE, BoxFit, GridFit, box_fit
 
 
 def random_boxes(rng, shape, many):
@@ -47,6 +47,32 @@ def test_the_fit_is_that_of_a_dense_solver(shape, noise):
     assert (found >= 0).all()
     least = np.sum((A @ wanted - y) ** 2)
     assert np.sum((A @ found - y) ** 2) <= least * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("shape", [(7,), (64,), (9, 12), (4, 3, 5)], ids=str)
+def test_a_number_per_cell_of_the_spanned_grid_is_the_same_fit(shape):
+    """Round by round the fits agree to 1e-9 of the largest cell: cells that no box tells apart are equal in both."""
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(9, shape)
+    by_cell, by_grid = (kind(Domain(shape), float(counts.sum()), 0.5) for kind in (BoxFit, GridFit))
+    for precision in (1.0, 0.5, 2.0):
+        lower, upper = random_boxes(rng, shape, 4)
+        keep = (upper - lower > 1).any(axis=1)  # fits of single cells add up in another order
+        lower, upper = lower[keep], upper[keep]
+        answers = dense(shape, lower, upper) @ counts.ravel() + rng.normal(0, 3, len(lower))
+        for fit in (by_cell, by_grid):
+            fit.learn(lower, upper, answers, precision)
+        np.testing.assert_allclose(by_grid.estimate, by_cell.estimate, atol=1e-9 * by_cell.estimate.max())
+
+
+def test_large_domains_have_the_grid():
+    assert isinstance(box_fit(Domain((LARGEST_BY_CELL,)), 1.0, 1.0), BoxFit)
+    large = box_fit(Domain((1024, 1024)), 2.0**20, 1.0)
+    assert isinstance(large, GridFit)
+    large.learn(np.array([[0, 0]]), np.array([[512, 1024]]), np.array([2.0**20]), 1.0)
+    halves = large.estimate.reshape(2, 512, 1024)
+    assert np.ptp(halves, axis=(1, 2)).max() == 0
+    assert halves[0, 0, 0] > 1 > halves[1, 0, 0]
 
 
 def test_before_any_round_it_is_uniform_and_a_negative_total_is_none():

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
+from dpbench.domain import Domain
 from dpbench.errors import InvalidInput
 from dpbench.mathematics.grid import BoxCounts, MedianCuts, box_tree
 from dpbench.mathematics.least_squares import TreeLeastSquares
@@ -90,12 +91,13 @@ class HybridTree(Algorithm):
         from dpbench.mathematics.kernels.boxes import quarter
 
         portion = evenly(split(data.epsilon, self.median_share)[0], 2 * max(self.kd_levels, 1))
+        domain = data.domain
         lower = np.zeros((1, 2), dtype=np.int64)
-        upper = np.array([data.domain.shape], dtype=np.int64)
+        upper = np.array([domain.shape], dtype=np.int64)
         levels = []
         for depth in range(self.height):
             if depth < self.kd_levels:
-                low, high, fanout = self._cut_at_medians(data, lower, upper, depth % 2, portion)
+                low, high, fanout = self._cut_at_medians(data, domain, lower, upper, depth % 2, portion)
             else:
                 low, high, fanout = quarter(lower, upper, depth % 2)
             levels.append((lower, upper, fanout))
@@ -105,10 +107,10 @@ class HybridTree(Algorithm):
         else:
             levels.append((lower, upper, np.zeros(len(lower), dtype=np.int64)))
         growth = 2.0 ** (np.arange(self.height + 1) / 3)
-        return box_tree(data.domain, levels, growth / growth.sum())
+        return box_tree(domain, levels, growth / growth.sum())
 
     def _cut_at_medians(
-        self, data: PrivateData, lower: Ints, upper: Ints, first: int, portion: Fraction
+        self, data: PrivateData, domain: Domain, lower: Ints, upper: Ints, first: int, portion: Fraction
     ) -> tuple[Ints, Ints, Ints]:
         """Cut every box along axis ``first``, then every part along the other; a single cell has no parts."""
         from dpbench.mathematics.kernels.boxes import cut_boxes
@@ -123,7 +125,7 @@ class HybridTree(Algorithm):
             cut = lower[:, axis].copy()  # no cut
             long = upper[:, axis] - cut > 1
             if long.any():
-                medians = MedianCuts(BoxCounts(data.domain, lower[long], upper[long]), axis, self.tight)
+                medians = MedianCuts(BoxCounts(domain, lower[long], upper[long]), axis, self.tight)
                 cut[long] += 1 + data.choose_each(medians, portion, f"medians along axis {axis}")
             lower, upper, halves = cut_boxes(lower, upper, axis, cut)
             if len(halves):

@@ -18,7 +18,7 @@ from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
 from dpbench.errors import Unsupported
 from dpbench.mathematics.box_tree import BoxTree
-from dpbench.mathematics.nonnegative_boxes import BoxFit
+from dpbench.mathematics.nonnegative_boxes import box_fit
 from dpbench.mathematics.worst_answered import Queries, WorstAnswered, queries_of
 from dpbench.privacy import PrivateData, evenly, split
 from dpbench.workloads import Ranges, Workload
@@ -127,7 +127,7 @@ class MWEMD(Algorithm):
         trials, levels = data.trials, _dyadic_levels(data.domain)
         for_total, rest = split(data.budget, TOTAL)
         totals = np.reshape(data.measure(Total(), for_total, "total"), trials)
-        fits = [BoxFit(data.domain, float(total), data.as_epsilon(for_total) ** 2) for total in totals]
+        fits = [box_fit(data.domain, float(total), data.as_epsilon(for_total) ** 2) for total in totals]
         for_selection, for_counts = split(evenly(rest, rounds), 0.5)
         measured = np.empty((trials, 0), dtype=np.int64)
         for number in range(1, rounds + 1):

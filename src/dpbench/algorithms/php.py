@@ -120,6 +120,8 @@ class PHP(Algorithm):
 
     def _search(self, data: PrivateData, budget: Fraction, price: float) -> _Decisions:
         """Cut depth by depth; leaves what depths that are not reached would have cost."""
+        from dpbench.mathematics.kernels.bisection import parts_of_cuts
+
         n = data.domain.size
         depths = n.bit_length() - 1
         first, stop = np.zeros(1, dtype=np.int64), np.array([n])
@@ -130,19 +132,11 @@ class PHP(Algorithm):
                 break
             # one private cut, or none, in every open interval
             chosen = data.choose_each(Bisections(first, stop, price), spend, f"cuts at depth {depth + 1}")
-            # no more cuts than the largest number of clusters takes
-            so_far = clusters + np.cumsum(chosen > 0)
-            heeded = 1 + np.searchsorted(so_far, min(n, self.largest + 1))
-            first, stop, chosen = first[:heeded], stop[:heeded], chosen[:heeded]
-            clusters = int(so_far[len(first) - 1])
-            is_cut = chosen > 0
-            history.append((first, stop, np.where(is_cut, first + chosen, 0)))
-            # the two parts of every cut, without single cells
-            middle = (first + chosen)[is_cut]
-            first = np.stack([first[is_cut], middle], axis=1).reshape(-1)
-            stop = np.stack([middle, stop[is_cut]], axis=1).reshape(-1)
-            is_open = stop - first > 1
-            first, stop = first[is_open], stop[is_open]
+            # the parts of every cut, without single cells; no more cuts than the largest number of clusters takes
+            most = min(n, self.largest + 1)
+            cuts, begin, end, clusters = parts_of_cuts(first, stop, chosen, clusters, most)
+            history.append((first[: len(cuts)], stop[: len(cuts)], cuts))
+            first, stop = begin, end
         return _Decisions(*(np.concatenate(part) for part in zip(*history, strict=True)))
 
     def _published_search(self, data: PrivateData, budget: Fraction, price: float) -> Ints:

@@ -19,7 +19,7 @@ from dpbench.errors import InvalidInput, UnknownName
 from dpbench.mathematics.bins import binned_tree
 from dpbench.mathematics.groups import GroupTotals
 from dpbench.mathematics.least_squares import TreeLeastSquares
-from dpbench.mathematics.structure import BoundaryScore
+from dpbench.mathematics.structure import LARGEST_EXACT, BoundaryScore
 from dpbench.mathematics.tree import Tree
 from dpbench.privacy import PrivateData, evenly, split
 from dpbench.workloads import Workload
@@ -33,6 +33,13 @@ RULES = ("scale", "published")
 def _solver(domain: Domain, edges: tuple[int, ...], padded: bool) -> TreeLeastSquares:
     """The trees over the bins, kept between calls: short domains have few ways to be cut, or one."""
     return TreeLeastSquares(binned_tree(domain, np.array(edges), padded))
+
+
+def _solver_for(domain: Domain, edges: Ints, padded: bool) -> TreeLeastSquares:
+    """The trees over the bins; those of large domains fill the memory and are hardly ever met again."""
+    if domain.size > LARGEST_EXACT:
+        return TreeLeastSquares(binned_tree(domain, edges, padded))
+    return _solver(domain, tuple(edges.tolist()), padded)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +57,9 @@ class SF(Algorithm):
     evenly: half of what is left each time, until only single cells are left to cut off. From there on no place is left
     to choose, nothing is asked, and the budget of these draws goes to the counts: whether it comes to that is decided
     by boundaries that are already drawn. Trees are ragged, not padded with empty cells.
+
+    The least errors of all bins are a table of cells times bins. Above 8,192 cells a bound on the least error of dyadic
+    bins, which needs no table, takes their place in the scores (``mathematics/structure.py``).
 
     The authors' code (``variant="published"``) divides the structure's budget by one draw too many; finds the
     structure's share by minimising a formula beyond its pole, which gives 5 % practically always; pads the trees; and
@@ -120,7 +130,7 @@ class SF(Algorithm):
             labels = np.repeat(np.arange(len(lengths)), lengths)
             totals = data.laplace(GroupTotals(labels, len(lengths)), data.epsilon, "totals of the bins")
             return np.asarray((totals / lengths)[labels])
-        tree = _solver(data.domain, tuple(edges.tolist()), self.variant == "published")
+        tree = _solver_for(data.domain, edges, self.variant == "published")
         answers = data.laplace(tree.strategy, data.epsilon, "trees over the bins, each weighted by its height")
         if self.variant == "published":
             self._take_noise_off(answers, data, tree, edges)

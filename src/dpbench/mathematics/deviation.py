@@ -77,7 +77,9 @@ class Bisections:
     @cached_property
     def starts(self) -> Ints:
         """Where each interval's candidates start: it has as many as cells."""
-        return np.concatenate([[0], np.cumsum(self.stop - self.first)])
+        starts = np.zeros(len(self.first) + 1, dtype=np.int64)
+        np.cumsum(self.stop - self.first, out=starts[1:])
+        return starts
 
     def score(self, line: SortedLine) -> Floats:
         """One score a cell of the intervals."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -177,8 +177,9 @@ class MedianCuts:
     @cached_property
     def starts(self) -> Ints:
         """The candidates of each box, from its first inner boundary to its last."""
-        lengths = self.boxes.upper[:, self.axis] - self.boxes.lower[:, self.axis]
-        return np.concatenate([[0], np.cumsum(lengths - 1)])
+        starts = np.zeros(len(self.boxes.lower) + 1, dtype=np.int64)
+        np.cumsum(self.boxes.upper[:, self.axis] - self.boxes.lower[:, self.axis] - 1, out=starts[1:])
+        return starts
 
     def score(self, table: Ints) -> Floats:
         """-|records below - records / 2|, ``(candidates,)``, exact to the half."""
@@ -252,6 +253,7 @@ def boxes_by_penalty(totals: Floats, grid: GridCounts, penalty: float) -> tuple[
     return edges[axes, lower], edges[axes, upper]
 
 
+@lru_cache(maxsize=64)
 def _strides(shape: tuple[int, ...]) -> Ints:
     """How far apart neighbours along each axis are in a flattened table of ``side + 1`` entries."""
     sides = np.array([1, *(side + 1 for side in reversed(shape[1:]))])

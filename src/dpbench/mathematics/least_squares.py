@@ -46,7 +46,7 @@ class TreeLeastSquares:
     @cached_property
     def _recurrence(self) -> tuple[Floats, Floats]:
         """k_v, the variance of the children's sum (0 for a leaf), and P_v, the precision from the subtree."""
-        from dpbench.mathematics.kernels.tree import recurrence
+        from dpbench.mathematics.kernels.tree_coefficients import recurrence
 
         variance, precision = recurrence(self.tree.weight, self.tree.first_child)
         return variance, precision
@@ -54,12 +54,11 @@ class TreeLeastSquares:
     @cached_property
     def _coefficients(self) -> tuple[Floats, Floats, Floats, Floats]:
         """What the two passes multiply by: own answer, children's sum, share of the excess, cell's part."""
-        from dpbench.mathematics.kernels.tree import coefficients
+        from dpbench.mathematics.kernels.tree_coefficients import coefficients
 
         tree = self.tree
-        places = (tree.first_child, tree.start, tree.stop, tree.order)
-        own, below, share, part = coefficients(tree.weight, *places, *self._recurrence)
-        return own, below, share, part
+        own, below, share = coefficients(tree.weight, tree.first_child, *self._recurrence)
+        return own, below, share, 1.0 / np.maximum(tree.real_cells, 1)
 
     def solve(self, answers: Floats) -> Floats:
         """Estimated cells ``(trials, *domain)`` from answers ``(trials, measured nodes)``.

@@ -3,11 +3,22 @@
 SSE of a bin is the sum of (x_i - mean)^2. For counts of at most F, one record moves x_i by d <= 1, and SSE by
 2 d (x_i - mean) + d^2 (1 - 1/L): at most 2 F either way. It lies in one bin, and a minimum over sets of bins inherits
 the bound. (The publication has 2 F + 1; without the 1 the scores scale with the counts.)
+
+The table of least errors has as many entries as cells times bins. Beyond ``LARGEST_EXACT`` cells an approximation takes
+its place that needs a few numbers per cell. Bins are dyadic: 2^h cells from a multiple of 2^h on. And the number of
+bins is not fixed but paid for: D(k, j) is the largest, over public prices p, of
+
+    min over sets of dyadic bins of [0, j) of (SSE of the set + p * its number of bins) - p k.
+
+It is at most the least error of k dyadic bins (the Lagrangian bound), and equals it where k is a corner of the convex
+hull of the least errors and p its slope. Each minimum moves by at most 2 F with a record, p k does not move, and a
+maximum inherits the bound: what the scores cost stays the same.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +26,61 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+LARGEST_EXACT = 8_192
+"""Cells up to which all sets of bins are compared."""
+PRICES = tuple(4.0**-power for power in range(4, 28))
+"""Prices of a dyadic bin beyond that, in squares of the ceiling."""
+
+
+class _Line(Protocol):
+    """Counts along a line, cut off at a ceiling."""
+
+    def energies(self, k: int, right: int) -> Floats:
+        """E_j, the least error of [0, right) with a last bin [j, right) and k before it; j = k ... right - 1."""
+        ...
+
+
+class _Sums:
+    """Running sums of counts cut off at a ceiling, and of their squares."""
+
+    def __init__(self, counts: Ints, ceiling: float) -> None:
+        values = np.minimum(counts, ceiling)
+        self.values = values - np.rint(values.mean())  # moves no squared error, and makes its terms small
+        self.sums = np.concatenate([[0.0], np.cumsum(self.values)])
+        self.squares = np.concatenate([[0.0], np.cumsum(self.values**2)])
+
+    def errors_up_to(self, right: int, k: int) -> Floats:
+        """SSE[j, right) for j = k ... right - 1."""
+        j = np.arange(k, right)
+        total = self.sums[right] - self.sums[j]
+        return np.asarray(np.maximum(self.squares[right] - self.squares[j] - total**2 / (right - j), 0.0))
+
+
+class _DyadicLine:
+    """Counts cut off at a ceiling, and what dyadic bins of them cost at every price."""
+
+    def __init__(self, counts: Ints, ceiling: float) -> None:
+        from dpbench.mathematics.kernels.structure import dyadic_costs
+
+        self._line = _Sums(counts, ceiling)
+        self._prices = [price * ceiling**2 for price in PRICES]
+        self._costs = [dyadic_costs(self._line.sums, self._line.squares, price) for price in self._prices]
+
+    def energies(self, k: int, right: int) -> Floats:
+        """D(k, j) + SSE[j, right) for j = k ... right - 1."""
+        bound = np.zeros(right - k)
+        for price, costs in zip(self._prices, self._costs, strict=True):
+            np.maximum(bound, costs[k:right] - price * k, out=bound)
+        return bound + self._line.errors_up_to(right, k)
+
 
 class _ClippedLine:
     """Counts cut off at a ceiling, and the table of their least squared errors."""
 
     def __init__(self, counts: Ints, ceiling: float, bins: int) -> None:
-        values = np.minimum(counts, ceiling)
-        values = values - np.rint(values.mean())  # moves no squared error, and makes its terms small
         self._bins = bins
-        self._sums = np.concatenate([[0.0], np.cumsum(values)])
-        self._squares = np.concatenate([[0.0], np.cumsum(values**2)])
-        self._ends = np.concatenate([[0], np.flatnonzero(np.diff(values)) + 1, [len(values)]])
+        self._line = line = _Sums(counts, ceiling)
+        self._ends = np.concatenate([[0], np.flatnonzero(np.diff(line.values)) + 1, [len(counts)]])
         self._table: Floats | None = None
         self._layers: dict[int, Floats] = {}
 
@@ -33,25 +88,23 @@ class _ClippedLine:
         """S(k, j) for j = k ... stop - 1; the first bins - 1 layers are computed at the first call that needs them."""
         from dpbench.mathematics.kernels.structure import structure_layer, structure_table
 
-        if k >= len(self._ends) - 1:
+        line, ends = self._line, self._ends
+        if k >= len(ends) - 1:
             return np.zeros(stop - k)  # no more runs than bins
-        kept = self._layers.get(k)
-        if kept is None or len(kept) < stop - k:
+        kept = self._layers.get(k, np.zeros(0))
+        if len(kept) < stop - k:
             if self._table is None:
-                ends = self._ends
                 layers = min(self._bins - 1, len(ends) - 2)
-                self._table = structure_table(ends.astype(np.float64), self._sums[ends], self._squares[ends], layers)
+                self._table = structure_table(ends.astype(np.float64), line.sums[ends], line.squares[ends], layers)
+            missing = np.empty(stop - k - len(kept))
             rows = self._table[k - 1], self._table[k]
-            kept = np.asarray(structure_layer(*rows, self._ends, self._sums, self._squares, k, stop))
-            self._layers[k] = kept
+            structure_layer(*rows, ends, line.sums, line.squares, k, k + len(kept), missing)
+            self._layers[k] = kept = np.concatenate([kept, missing])
         return kept[: stop - k]
 
     def energies(self, k: int, right: int) -> Floats:
         """E_j = S(k, j) + SSE[j, right) for j = k ... right - 1."""
-        j = np.arange(k, right)
-        total = self._sums[right] - self._sums[j]
-        last = self._squares[right] - self._squares[j] - total**2 / (right - j)
-        return np.asarray(self.layer(k, right) + np.maximum(last, 0.0))
+        return self.layer(k, right) + self._line.errors_up_to(right, k)
 
 
 class Structure:
@@ -62,9 +115,18 @@ class Structure:
         self._largest = float(counts.max())
         self._bins = bins
         self._lines: dict[float, _ClippedLine] = {}
+        self._dyadic: dict[float, _DyadicLine] = {}
 
-    def below(self, ceiling: float) -> _ClippedLine:
-        """The line cut off at a ceiling; every ceiling that cuts nothing has the same."""
+    def below(self, ceiling: float) -> _Line:
+        """The line cut off at a ceiling."""
+        if len(self._counts) <= LARGEST_EXACT:
+            return self.exact(ceiling)
+        if ceiling not in self._dyadic:
+            self._dyadic = {ceiling: _DyadicLine(self._counts, ceiling)}  # one at a time: it fills 200 MB at 2^20
+        return self._dyadic[ceiling]
+
+    def exact(self, ceiling: float) -> _ClippedLine:
+        """The same with the table of all bins; every ceiling that cuts nothing has the same."""
         level = min(ceiling, self._largest)
         if level not in self._lines:
             self._lines = {kept: line for kept, line in self._lines.items() if kept == self._largest}

@@ -79,8 +79,9 @@ class Tree:
     @cached_property
     def real_cells(self) -> Ints:
         """``(nodes,)``: cells of the domain in each node, padding left out."""
-        inside = np.concatenate([[0], np.cumsum(self.order >= 0)])
-        return np.asarray(inside[self.stop] - inside[self.start])
+        from dpbench.mathematics.kernels.tree_coefficients import cells_inside
+
+        return np.asarray(cells_inside(self.order, self.start, self.stop))
 
     @property
     def unmeasured(self) -> int:
@@ -106,7 +107,7 @@ class TreeCounts:
     @cached_property
     def sensitivity(self) -> float:
         """Heaviest path, rounded up where its weights do not add up exactly."""
-        from dpbench.mathematics.kernels.tree import heaviest_path
+        from dpbench.mathematics.kernels.tree_coefficients import heaviest_path
 
         tree = self.tree
         heaviest = float(heaviest_path(tree.weight, tree.first_child))
@@ -141,11 +142,12 @@ class TreeCounts:
 
     def answer(self, counts: Ints) -> Floats:
         """Weighted node counts, from one running sum along the line."""
+        from dpbench.mathematics.kernels.tree_coefficients import weighted_totals
+
         tree = self.tree
-        along = np.where(tree.order >= 0, counts.reshape(-1)[tree.order], 0)
-        running = np.concatenate([[0], np.cumsum(along)])
-        totals = running[tree.stop] - running[tree.start]
-        return np.asarray((tree.weight * totals)[tree.unmeasured :])
+        cells = counts.reshape(-1).astype(np.int64, casting="safe")  # kernels take arrays that could be written to
+        totals = weighted_totals(cells, tree.order, tree.start, tree.stop, tree.weight, tree.unmeasured)
+        return np.asarray(totals)
 
     @property
     def units(self) -> Floats:

@@ -43,6 +43,7 @@ def _sweep(counts, ranks, values, start, stop, shelf, cut):  # type: ignore[no-u
     length = stop - start
     distinct = values.shape[0]
     blocks = (distinct + 63) >> 6
+    wide = distinct >= 64  # fewer values have no whole block to cross
     for backwards in range(2):
         shelf[: distinct + blocks] = 0
         total = 0
@@ -54,11 +55,12 @@ def _sweep(counts, ranks, values, start, stop, shelf, cut):  # type: ignore[no-u
             # one more count joins
             value = counts[i]
             rank = ranks[i]
-            block = distinct + (rank >> 6)
             shelf[rank, 0] += 1
             shelf[rank, 1] += value
-            shelf[block, 0] += 1
-            shelf[block, 1] += value
+            if wide:
+                block = distinct + (rank >> 6)
+                shelf[block, 0] += 1
+                shelf[block, 1] += value
             total += value
             if rank < marker:
                 below += 1
@@ -144,6 +146,41 @@ def bisections(counts, order, starts, stops):  # type: ignore[no-untyped-def]
             own = values[first[g] : first[g] + distinct[g]]
             _sweep(counts, ranks, own, starts[g], stops[g], shelf, result[first[g] + 1 : first[g + 1]])
     return result
+
+
+@njit(
+    "Tuple((int64[::1], int64[::1], int64[::1], int64))(int64[::1], int64[::1], int64[::1], int64, int64)",
+    cache=True,
+)
+def parts_of_cuts(starts, stops, chosen, clusters, most):  # type: ignore[no-untyped-def]
+    """Cut intervals after ``chosen`` cells (0: not), one after another, until there are ``most`` clusters.
+
+    Returns where each interval that was come to was cut (0: it was not), the starts and the stops of the parts that
+    have several cells, in order, and the number of clusters, of which there were ``clusters`` before.
+    """
+    intervals = starts.shape[0]
+    cuts = np.zeros(intervals, dtype=np.int64)
+    begin = np.empty(2 * intervals, dtype=np.int64)
+    end = np.empty(2 * intervals, dtype=np.int64)
+    parts = 0
+    done = 0
+    while done < intervals:
+        if chosen[done] > 0:
+            middle = starts[done] + chosen[done]
+            cuts[done] = middle
+            if middle - starts[done] > 1:
+                begin[parts] = starts[done]
+                end[parts] = middle
+                parts += 1
+            if stops[done] - middle > 1:
+                begin[parts] = middle
+                end[parts] = stops[done]
+                parts += 1
+            clusters += 1
+        done += 1
+        if clusters >= most:
+            break
+    return cuts[:done].copy(), begin[:parts].copy(), end[:parts].copy(), clusters
 
 
 @njit("float64[::1](int64[::1], int64[::1], int64[::1], int64[::1])", cache=True)

@@ -24,22 +24,23 @@ def accumulate(table, sides, direction):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    "void(float64[::1], int64[::1], int64[:,::1], float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], "
-    "float64[::1], float64[::1], float64[::1])",
+    "void(float64[::1], float64[::1], int64[::1], int64[:,::1], float64[::1], int64[::1], float64[::1], float64[::1], "
+    "float64[::1], float64[::1], float64[::1], float64[::1])",
     cache=True,
 )
 def gradient(  # type: ignore[no-untyped-def]
-    cells, place, corner, sign, sides, answers, precision, own_answers, own_precision, table, result
+    cells, many, place, corner, sign, sides, answers, precision, own_answers, own_precision, table, result
 ):
     """Gradient of half the weighted squared misfit of boxes and of single cells, into ``result`` ``(cells,)``.
 
+    Each of ``cells`` stands for ``many`` equal ones; the gradient is that along one of these.
     ``place`` ``(cells,)`` is where a cell lies in the table of ``sides``; ``corner`` ``(boxes, 2^axes)`` says where the
     corners of a box lie, with ``sign`` each. The adjoint of running sums are running sums the other way.
     """
     for i in range(table.shape[0]):
         table[i] = 0.0
     for c in range(cells.shape[0]):
-        table[place[c]] = cells[c]
+        table[place[c]] = cells[c] * many[c]
     accumulate(table, sides, 1)
     boxes, corners = corner.shape
     misfit = np.empty(boxes)
@@ -59,14 +60,14 @@ def gradient(  # type: ignore[no-untyped-def]
 
 
 @njit(
-    "int64(float64[::1], int64[::1], int64[:,::1], float64[::1], int64[::1], float64[::1], float64[::1], "
+    "int64(float64[::1], float64[::1], int64[::1], int64[:,::1], float64[::1], int64[::1], float64[::1], float64[::1], "
     "float64[::1], float64[::1], int64, float64)",
     cache=True,
 )
 def descend(  # type: ignore[no-untyped-def]
-    cells, place, corner, sign, sides, answers, precision, own_answers, own_precision, steps, tolerance
+    cells, many, place, corner, sign, sides, answers, precision, own_answers, own_precision, steps, tolerance
 ):
-    """Move ``cells`` to the minimum over non-negative ones; how many steps it took.
+    """Move ``cells``, each for ``many`` equal ones, to the minimum over non-negative ones; how many steps it took.
 
     The step is one over the largest row sum of the Hessian, which has no negative entries, so its largest eigenvalue is
     no larger. Momentum starts again where it points uphill. It stops where no cell moves by more than ``tolerance``
@@ -80,6 +81,7 @@ def descend(  # type: ignore[no-untyped-def]
     ahead, slope = cells.copy(), np.empty(n)
     gradient(
         np.ones(n),
+        many,
         place,
         corner,
         sign,
@@ -94,12 +96,12 @@ def descend(  # type: ignore[no-untyped-def]
     largest = slope.max()
     momentum = 1.0
     for step in range(steps):
-        gradient(ahead, place, corner, sign, sides, answers, precision, own_answers, own_precision, table, slope)
+        gradient(ahead, many, place, corner, sign, sides, answers, precision, own_answers, own_precision, table, slope)
         uphill, moved, top = 0.0, 0.0, 0.0
         for c in range(n):
             new = max(0.0, ahead[c] - slope[c] / largest)
             change = new - cells[c]
-            uphill += (ahead[c] - new) * change
+            uphill += (ahead[c] - new) * change * many[c]
             moved = max(moved, abs(change))
             top = max(top, new)
             slope[c] = change

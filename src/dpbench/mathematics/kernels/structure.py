@@ -12,8 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-_TILE = 8  # columns done together, so that a layer is read once for all of them
-_STRETCH = 64  # candidates that are passed over or searched together
+_TILE = 4  # columns done together, which share the bounds of a stretch
+_LONG = 32  # candidates that are passed over or looked at together
+_SHORT = 4  # and inside these
 _NEVER = 1e300
 _FAST = {"nnan", "ninf", "nsz", "reassoc", "contract", "arcp"}
 
@@ -27,78 +28,129 @@ def structure_table(position, sums, squares, layers):  # type: ignore[no-untyped
     runs = position.shape[0] - 1
     table = np.full((layers + 1, runs + 1), _NEVER)
     table[0, 0] = 0.0
+    if layers < 1:
+        return table
+    for j in range(1, runs + 1):
+        d = sums[j] - sums[0]
+        table[1, j] = max(squares[j] - squares[0] - d * d / (position[j] - position[0]), 0.0)
     cost = np.empty((_TILE, runs + 1))
     c0, c1, c2, c3 = cost[0], cost[1], cost[2], cost[3]
-    c4, c5, c6, c7 = cost[4], cost[5], cost[6], cost[7]
-    found = np.empty(_TILE)
     for j0 in range(1, runs + 1, _TILE):
-        width = min(_TILE, runs + 1 - j0)
-        # the error of every last bin that ends in the tile
-        for t in range(_TILE):
-            j = min(j0 + t, runs)
-            for i in range(j):
-                d = sums[j] - sums[i]
-                cost[t, i] = max(squares[j] - squares[i] - d * d / (position[j] - position[i]), 0.0)
-        for k in range(1, min(layers, j0 + width - 1) + 1):
-            # last bins that start before the tile, by stretches, while one can still be better
+        last = min(j0 + _TILE - 1, runs)
+        known = last  # costs of candidates from here on are computed; of the others when they are first looked at
+        seed = last  # where the best of the layer before was found: looked at first, for bounds that are close
+        for k in range(2, min(layers, last) + 1):
             before = table[k - 1]
-            now = table[k]
-            m0 = m1 = m2 = m3 = m4 = m5 = m6 = m7 = _NEVER
-            stop = j0
+            m0 = m1 = m2 = m3 = _NEVER
+            for i in range(max(seed, k - 1), min(seed + _SHORT, last)):
+                s = before[i]
+                m0 = min(m0, s + c0[i])
+                m1 = min(m1, s + c1[i])
+                m2 = min(m2, s + c2[i])
+                m3 = min(m3, s + c3[i])
+            stop = last
             while stop > k - 1:
-                start = max(stop - _STRETCH, k - 1)
-                worst = max(m0, m1, m2, m3, m4, m5, m6, m7)
-                if c0[stop - 1] >= worst:
+                low = max(stop - _LONG, 0)
+                if low < known:
+                    for t in range(_TILE):
+                        j = min(j0 + t, last)
+                        for i in range(low, min(stop, j)):
+                            d = sums[j] - sums[i]
+                            cost[t, i] = max(squares[j] - squares[i] - d * d / (position[j] - position[i]), 0.0)
+                        for i in range(max(low, j), stop):
+                            cost[t, i] = _NEVER
+                    known = low
+                start = max(low, k - 1)
+                # the first column has the least errors: what is too much there is too much for all
+                worst = max(m0, m1, m2, m3)
+                if stop <= j0 and c0[stop - 1] >= worst:
                     break
-                if before[start] + c0[stop - 1] < worst:
-                    for i in range(start, stop):
-                        s = before[i]
-                        m0 = min(m0, s + c0[i])
-                        m1 = min(m1, s + c1[i])
-                        m2 = min(m2, s + c2[i])
-                        m3 = min(m3, s + c3[i])
-                        m4 = min(m4, s + c4[i])
-                        m5 = min(m5, s + c5[i])
-                        m6 = min(m6, s + c6[i])
-                        m7 = min(m7, s + c7[i])
-                stop = start
-            found[0], found[1], found[2], found[3] = m0, m1, m2, m3
-            found[4], found[5], found[6], found[7] = m4, m5, m6, m7
-            # last bins that start inside the tile: layer k - 1 is complete there
-            for t in range(width):
-                m = found[t]
-                for i in range(max(j0, k - 1), j0 + t):
-                    m = min(m, before[i] + cost[t, i])
-                now[j0 + t] = m
+                if stop > j0 or before[start] + c0[stop - 1] < worst:
+                    high = stop
+                    while high > start:
+                        begin = max(high - _SHORT, start)
+                        worst = max(m0, m1, m2, m3)
+                        if high > j0 or before[begin] + c0[high - 1] < worst:
+                            so_far = m3
+                            for i in range(begin, high):
+                                s = before[i]
+                                m0 = min(m0, s + c0[i])
+                                m1 = min(m1, s + c1[i])
+                                m2 = min(m2, s + c2[i])
+                                m3 = min(m3, s + c3[i])
+                            if m3 < so_far:
+                                seed = begin
+                        high = begin
+                stop = low
+            now = table[k]
+            now[last] = m3  # columns beyond the last run are like the last
+            now[min(j0 + 2, last)] = m2
+            now[min(j0 + 1, last)] = m1
+            now[j0] = m0
     return table
 
 
 @njit(
-    "float64[::1](float64[::1], float64[::1], int64[::1], float64[::1], float64[::1], int64, int64)",
+    "void(float64[::1], float64[::1], int64[::1], float64[::1], float64[::1], int64, int64, float64[::1])",
     cache=True,
     fastmath=_FAST,
 )
-def structure_layer(before, now, ends, sums, squares, k, stop):  # type: ignore[no-untyped-def]
-    """S(k, j) for j = k ... stop - 1, from layers k - 1 and k over the ends of runs; ``sums`` and ``squares`` of cells.
+def structure_layer(before, now, ends, sums, squares, k, first, result):  # type: ignore[no-untyped-def]
+    """Set ``result`` to S(k, j) for j = first, first + 1, ...; first is at least k.
 
-    Where the first j cells have at most k runs the error is 0.
+    From layers k - 1 and k over the ends of runs; ``sums`` and ``squares`` of cells. Where the first j cells have at
+    most k runs the error is 0.
     """
-    result = np.zeros(max(stop - k, 0))
-    b = 0
-    for j in range(k, stop):
+    b = np.searchsorted(ends, first) - 1
+    for j in range(first, first + result.shape[0]):
         while ends[b + 1] < j:
             b += 1
         if k > b:
+            result[j - first] = 0.0
             continue
         if ends[b + 1] == j:
-            result[j - k] = now[b + 1]
+            result[j - first] = now[b + 1]
             continue
         m = _NEVER
-        for i in range(b, k - 2, -1):
-            d = sums[j] - sums[ends[i]]
-            cost = max(squares[j] - squares[ends[i]] - d * d / (j - ends[i]), 0.0)
-            if cost >= m:
+        stop = b + 1
+        while stop > k - 1:
+            start = max(stop - _SHORT, k - 1)
+            d = sums[j] - sums[ends[stop - 1]]
+            least = max(squares[j] - squares[ends[stop - 1]] - d * d / (j - ends[stop - 1]), 0.0)
+            if least >= m:
                 break
-            m = min(m, before[i] + cost)
-        result[j - k] = m
-    return result
+            if before[start] + least < m:
+                for i in range(start, stop):
+                    d = sums[j] - sums[ends[i]]
+                    cost = max(squares[j] - squares[ends[i]] - d * d / (j - ends[i]), 0.0)
+                    m = min(m, before[i] + cost)
+            stop = start
+        result[j - first] = m
+
+
+@njit("float64[::1](float64[::1], float64[::1], float64)", cache=True)
+def dyadic_costs(sums, squares, price):  # type: ignore[no-untyped-def]
+    """Least squared error plus ``price`` per bin of cutting the first j cells into dyadic bins; ``(cells + 1,)``.
+
+    A dyadic bin has 2^h cells and starts at a multiple of 2^h. Going up, each is left whole or cut in halves. The
+    first j cells are the dyadic bins that the binary digits of j name, and no dyadic bin crosses one of these.
+    """
+    cells = sums.shape[0] - 1
+    costs = np.zeros(cells + 1)
+    best = np.full(cells, price)
+    many = cells
+    size = 1
+    while many > 0:
+        # the last of the bins that [0, j) is made of, where it has this size
+        for b in range(0, many, 2):
+            costs[(b + 1) * size] = best[b]
+        many //= 2
+        size *= 2
+        for b in range(many):
+            start = b * size
+            d = sums[start + size] - sums[start]
+            whole = max(squares[start + size] - squares[start] - d * d / size, 0.0) + price
+            best[b] = min(whole, best[2 * b] + best[2 * b + 1])
+    for j in range(1, cells + 1):
+        costs[j] += costs[j & (j - 1)]
+    return costs

@@ -52,10 +52,8 @@ class GroupedExponential(Exponential):
 
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.int64]:
         """Gumbel-max within every group, ``(trials, groups)``."""
-        starts = self.starts(truth)
-        sizes, candidates = np.diff(starts), truth.shape[-1]
-        best = np.repeat(np.maximum.reduceat(truth, starts[:-1], axis=-1), sizes, axis=-1)
-        perturbed = (truth - best) * level + noise.gumbel((candidates,))
-        highest = np.repeat(np.maximum.reduceat(perturbed, starts[:-1], axis=1), sizes, axis=1)
-        place = np.where(perturbed == highest, np.arange(candidates), candidates)
-        return np.asarray(np.minimum.reduceat(place, starts[:-1], axis=1) - starts[:-1])
+        from dpbench.mathematics.kernels.grouped_selection import largest_of_groups
+
+        scores = np.require(np.atleast_2d(truth), requirements=("C", "W"))  # as kernels want arrays
+        draws = np.ascontiguousarray(noise.exponential(truth.shape[-1:]))
+        return np.asarray(largest_of_groups(scores, draws, self.starts(truth), level))
