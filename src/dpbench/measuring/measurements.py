@@ -87,6 +87,10 @@ class Measurements:
             effect = (self.standard_error / self.independent_error) ** 2
             return np.asarray((effect - 1) / (per_vector - 1))
 
+    def part(self, chosen: slice) -> Measurements:
+        """Those of some settings."""
+        return Measurements(**{each.name: getattr(self, each.name)[chosen] for each in fields(self)})
+
     def __getitem__(self, number: int) -> Measurement:
         return Measurement(**{each.name: getattr(self, each.name)[number].item() for each in fields(self)})
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpbench.store.mixing import ONE_RESULT
+from dpbench.store.plain_arrays import to_numpy
 from dpbench.store.schema import Row, each_trial_once, from_table
 from dpbench.store.setting_key import BUDGET, SETTING
 
@@ -24,14 +25,14 @@ def codes(table: pa.Table, name: str) -> NDArray[np.int64]:
     """The place of each cell among the sorted values of a column; an empty cell counts as 0."""
     column = table[name].combine_chunks()
     if name in BUDGET:
-        numbers = column.to_numpy(zero_copy_only=False).astype(np.float64)
+        numbers = to_numpy(column).astype(np.float64)
         return np.unique(np.nan_to_num(numbers), return_inverse=True)[1]
     if name in {"scale", "sample", "seed", "first_trial"}:
-        return np.unique(column.to_numpy(), return_inverse=True)[1]
+        return np.unique(to_numpy(column), return_inverse=True)[1]
     encoded = column.dictionary_encode()
     values = encoded.dictionary.to_pylist()
     rank = np.argsort(np.argsort(np.array(values, dtype=object), kind="stable")) if values else np.zeros(0, np.int64)
-    return np.asarray(rank[encoded.indices.to_numpy(zero_copy_only=False)], dtype=np.int64)
+    return np.asarray(rank[to_numpy(encoded.indices)], dtype=np.int64)
 
 
 def in_order(table: pa.Table) -> NDArray[np.int64]:

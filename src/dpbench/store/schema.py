@@ -9,6 +9,7 @@ from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
+from dpbench.store.plain_arrays import to_arrow, to_numpy
 from dpbench.store.setting_key import BUDGET, SETTING, SettingKey
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def to_table(rows: list[Row]) -> pa.Table:
     columns["other_losses"] = [list(each.items()) for each in columns["other_losses"]]
     for name in BUDGET:  # what does not apply is empty, never 0
         columns[name] = [value or None for value in columns[name]]
-    return pa.table(columns, schema=schema)
+    return pa.table([to_arrow(columns[each.name], each.type) for each in schema], schema=schema)
 
 
 def from_table(table: pa.Table) -> list[Row]:
@@ -218,4 +219,4 @@ def _floats(column: pa.ChunkedArray) -> list[float]:
     """All numbers of lists, one after the other."""
     import pyarrow.compute as pc
 
-    return [number for chunk in column.chunks for number in pc.list_flatten(chunk).to_numpy(False).tolist()]
+    return [number for chunk in column.chunks for number in to_numpy(pc.list_flatten(chunk)).tolist()]
