@@ -41,26 +41,33 @@ def in_order(table: pa.Table) -> NDArray[np.int64]:
     return np.lexsort([codes(table, name) for name in reversed(names)])
 
 
-def portion_ends(table: pa.Table, places: NDArray[np.int64]) -> list[int]:
-    """Where portions of sorted rows begin and end: never between two rows of one result."""
-    if not len(places):
-        return []
-    changes = np.zeros(len(places), dtype=bool)
-    changes[0] = True
+def first_of_result(table: pa.Table, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of some sorted rows is the first one of its result."""
+    first = np.zeros(len(places), dtype=bool)
+    first[:1] = True
     for name in (*SETTING, "sample", "seed"):
         code = codes(table, name)[places]
-        changes[1:] |= code[1:] != code[:-1]
-    starts = np.flatnonzero(changes)
-    wanted = np.searchsorted(starts, np.arange(0, len(places), PORTION))
-    return sorted({*starts[wanted[wanted < len(starts)]].tolist(), len(places)})
+        first[1:] |= code[1:] != code[:-1]
+    return first
+
+
+def portion_ends(first: NDArray[np.bool_]) -> list[int]:
+    """Where portions of sorted rows begin and end: never between two rows of one result."""
+    starts = np.flatnonzero(first)
+    wanted = np.searchsorted(starts, np.arange(0, len(first), PORTION))
+    return sorted({*starts[wanted[wanted < len(starts)]].tolist(), len(first)}) if len(first) else []
 
 
 def portions(table: pa.Table) -> Iterator[list[Row]]:
     """Rows of a table in the order of exports, each trial once, a few thousand at a time: large stores take little."""
     places = in_order(table)
-    for first, stop in pairwise(portion_ends(table, places)):
-        rows = each_trial_once(from_table(table.take(places[first:stop])))
-        yield sorted(rows, key=lambda row: row.identity)
+    alone = first_of_result(table, places)
+    for first, stop in pairwise(portion_ends(alone)):
+        rows = from_table(table.take(places[first:stop]))
+        if alone[first:stop].all():
+            yield rows  # no two of one result: nothing stands twice, and the order is that of exports
+        else:
+            yield sorted(each_trial_once(rows), key=lambda row: row.identity)
 
 
 def once(table: pa.Table) -> tuple[pa.Table, list[Row]]:
