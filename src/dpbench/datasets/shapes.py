@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.datasets.catalogue import fold
+from dpbench.datasets.families import FAMILIES
 from dpbench.domain import Domain, DomainLike
 from dpbench.errors import InvalidDomain, UnknownName
 from dpbench.given import whole
@@ -69,21 +70,17 @@ def find(name: str) -> Shape:
     if not isinstance(name, str):
         raise UnknownName.among("shape", name, SHAPES)
     folded = fold(name)
-    if folded in SHAPES:
-        return SHAPES[folded]
-    from dpbench.datasets.families import FAMILIES  # which take a while: they need scipy
-
     family, _, number = folded.partition("/")
     if family in FAMILIES and number.isdecimal() and len(number) <= LONGEST_NUMBER:
         known = FAMILIES[family]
         return Shape(f"{family}/{int(number)}", known.ndim, known.about, known.instance(int(number)))
-    raise UnknownName.among("shape", name, [*SHAPES, *(f"{each}/0" for each in FAMILIES)])
+    if folded not in SHAPES:
+        raise UnknownName.among("shape", name, [*SHAPES, *(f"{each}/0" for each in FAMILIES)])
+    return SHAPES[folded]
 
 
 def is_shape(name: str) -> bool:
     """Whether a name is that of a shape or of an instance of a family, as :func:`find` writes it."""
-    if not isinstance(name, str) or "/" not in name:
-        return isinstance(name, str) and name in SHAPES
     try:
         return find(name).name == name
     except UnknownName:
