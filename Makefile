@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test test-slow docs picture lint types bench tables lock clean
+.PHONY: setup demo test test-slow docs picture lint types bench bench-peers tables lock clean
 
 setup: $(READY)
 
@@ -54,18 +54,27 @@ bench: setup
 		|| echo "the code at $(BEFORE) is not in this clone: nothing to compare with"
 	@$(BIN)/python -m benchmarks.speed $$(test -d "$(AGAINST)" && echo --against "$(AGAINST)")
 
+# Other libraries, in an environment of their own: they pin what ours does not. SmartNoise brings torch, some
+# gigabytes; without it: make bench-peers PEERS=peers
+PEERS ?= peers,peers-mwem
+bench-peers:
+	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -e '.[$(PEERS)]'
+	@.venv-peers/bin/python -m benchmarks.peers
+
 TRAINED := src/dpbench/repair/trained
 DOMAINS := --domain 256 --domain 4096 --domain 32x32 --domain 128x128
 tables: setup
 	@$(BIN)/dpbench tune AHP $(DOMAINS) --trials 10 --out $(TRAINED)/ahp.json
 	@$(BIN)/dpbench tune MWEM $(DOMAINS) --signal 1 7 --trials 3 --out $(TRAINED)/mwem.json
 
+LOCKED := cluster figures docs dev
 lock: setup
 	@$(BIN)/python -m pip install --quiet pip-tools
-	@$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --all-extras \
+	@$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras $(LOCKED:%=--extra %) \
 		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header \
 		--output-file requirements.lock pyproject.toml
 
 clean:
-	@rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .venv .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

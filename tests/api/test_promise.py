@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import dpbench as dpb
 from api.calls import Fitting
 from api.catalogue import GROUPS
 from api.odd import ODD
@@ -146,3 +147,15 @@ def test_20000_calls_work_or_say_in_one_line_why_not(group, tmp_path, monkeypatc
     """Ten times as many."""
     monkeypatch.chdir(tmp_path)
     trial(group, 10 * SHARES[group])()
+
+
+@pytest.mark.parametrize("given", ["DAWA", None, 3, [1.0], float("nan"), object()])
+def test_what_is_no_algorithm_or_mechanism_is_not_examined(given):
+    """An audit takes seconds, so that it is not among the random calls; what cannot be audited is refused at once."""
+    for refused in (
+        lambda: dpb.testing.check_algorithm(given),
+        lambda: dpb.testing.check_mechanism(given, 1, [1, 2], [1, 3]),
+    ):
+        with pytest.raises(DPBenchError) as caught:
+            refused()
+        assert len(str(caught.value).splitlines()) == 1

@@ -42,6 +42,25 @@ def run(*words):
     return main(["run", *words, "--jobs", "0"])
 
 
+def test_a_run_of_less_than_it_takes_to_start_a_worker_starts_none(plan, monkeypatch, tmp_path):
+    """Unless workers, their time or their memory were asked for; what is stored is the same."""
+    from dpbench.run import executors
+
+    asked = []
+    whole = executors.executor_for
+
+    def noting(jobs, **limits):
+        asked.append(jobs)
+        return whole(jobs, **limits)
+
+    monkeypatch.setattr(executors, "executor_for", noting)
+    for store, options in {"a": [], "b": ["--jobs", "1"], "c": ["--timeout", "60"]}.items():
+        assert main(["run", plan, "--quiet", "--store", store, "--algorithm", "Identity", *options]) == 0
+    assert asked[:2] == [0, 1]
+    assert asked[2] > 0
+    assert canonical(tmp_path / "a") == canonical(tmp_path / "b") == canonical(tmp_path / "c")
+
+
 def test_a_dry_run_counts_and_writes_nothing(plan, capsys, tmp_path):
     """Settings, units, trials, what is done and an estimate of the time; no folder is made."""
     assert run(plan, "--dry-run", "--quiet") == 0

@@ -51,3 +51,22 @@ def test_a_folder_that_cannot_be_made_is_not_writable(tmp_path):
     assert kernel_cache._is_writable(tmp_path / "new")
     assert not kernel_cache._is_writable(tmp_path / "file" / "below")
     assert not kernel_cache._is_writable(Path("/proc/no-such-folder"))
+
+
+def test_kernels_are_warm_once_each_module_was_compiled_after_its_last_change(monkeypatch, tmp_path):
+    """By names and times of files alone: numba is not asked."""
+    kernels, kept = tmp_path / "kernels", tmp_path / "kept" / "below"
+    kernels.mkdir()
+    kept.mkdir(parents=True)
+    monkeypatch.setattr(kernel_cache, "KERNELS", kernels)
+    monkeypatch.setattr(kernel_cache, "_usual", lambda: [tmp_path / "kept"])
+    monkeypatch.delenv(kernel_cache.IN_MEMORY, raising=False)
+    version = f"py{sys.version_info.major}{sys.version_info.minor}"
+    for name in ("one", "two"):
+        (kernels / f"{name}.py").write_text("")
+    (kept / f"one.f-1.{version}.nbi").write_text("")
+    assert not kernel_cache.is_warm()
+    (kept / f"two.g-1.{version}.nbi").write_text("")
+    assert kernel_cache.is_warm()
+    os.utime(kernels / "two.py", (2e9, 2e9))
+    assert not kernel_cache.is_warm()

@@ -1,6 +1,7 @@
 import os
 import signal
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,7 @@ from chaos.small import study
 from dpbench.errors import RunStopped
 from dpbench.run.costs import chunks, seconds_of
 from dpbench.run.executors import processes
-from dpbench.run.executors.processes import Processes
+from dpbench.run.executors.processes import Processes, _Worker, work
 
 
 def identities(rows):
@@ -38,6 +39,39 @@ def test_workers_that_cannot_even_start_stop_the_run(monkeypatch):
     units, _ = study().work
     with pytest.raises(RunStopped, match="3 workers ended before they were ready"):
         processes_rows(units, Processes(1))
+
+
+def killed_at_first(connection, memory, timeout):
+    """A worker that is killed before it says anything, as often as a file says."""
+    left = Path(os.environ["DPBENCH_TEST_KILLS"])
+    number = int(left.read_text())
+    if number:
+        left.write_text(str(number - 1))
+        os.kill(os.getpid(), signal.SIGKILL)
+    work(connection, memory, timeout)
+
+
+def test_workers_that_are_killed_before_they_are_ready_are_replaced(monkeypatch, tmp_path):
+    """Somebody else killed them: nothing of ours is wrong, up to a number that no accident reaches."""
+    left = tmp_path / "left"
+    monkeypatch.setenv("DPBENCH_TEST_KILLS", str(left))
+    monkeypatch.setattr(processes, "work", killed_at_first)
+    units, _ = study(["Identity"], datasets=["bimodal"], scales=[100], samples=1).work
+    left.write_text("4")
+    assert [row.failure for row in processes_rows(units, Processes(1)) if row is not None] == [""]
+    left.write_text("100")
+    with pytest.raises(RunStopped, match=r"10 workers ended before they were ready \(signal SIGKILL\)"):
+        processes_rows(units, Processes(1))
+
+
+def test_a_unit_of_ours_whose_workers_are_killed_is_tried_again_but_not_for_ever():
+    """A kill from outside is nobody's failure; ten on one unit are recorded."""
+    units, _ = study(["Identity"], datasets=["bimodal"], scales=[100], samples=1).work
+    executor, worker = Processes(1), _Worker(None, None)
+    verdicts = [executor._verdict(worker, units[0], -signal.SIGKILL) for _ in range(10)]
+    assert verdicts == [""] * 9 + ["ended 10 workers (signal SIGKILL)"]
+    executor, worker.whose = Processes(1), "mine.py:Mine"
+    assert [executor._verdict(worker, units[0], -signal.SIGKILL) for _ in range(2)][1].startswith("ended 2 workers")
 
 
 def test_the_environment_is_left_as_it_was(monkeypatch):

@@ -18,9 +18,9 @@ import os, sys, time
 from dpbench.store import Store
 with Store(sys.argv[1]).writing((int(sys.argv[2]), int(sys.argv[3]))):
     if "orphan" in sys.argv and os.fork() == 0:  # a child that lives on, with everything that it inherits
-        print(os.getpid(), flush=True)
+        os.write(1, f"{os.getpid()}\\n".encode())  # a line at once: both write to one pipe
         time.sleep(600)
-    print("held", flush=True)
+    os.write(1, b"held\\n")
     time.sleep(600)
 """
 

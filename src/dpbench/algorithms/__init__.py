@@ -93,8 +93,12 @@ def load_point(value: str) -> type[Algorithm]:
 
 def ours_by_name(name: str) -> type[Algorithm] | None:
     """An algorithm of this package in any spelling; None where no such name is ours."""
-    folded = {known.casefold(): kind for known, kind in ours().items()}
-    return folded.get(str(name).casefold())
+    return _ours_folded().get(str(name).casefold())
+
+
+@lru_cache(maxsize=1)
+def _ours_folded() -> Mapping[str, type[Algorithm]]:
+    return {known.casefold(): kind for known, kind in ours().items()}
 
 
 def in_order(named: Mapping[str, Named]) -> dict[str, Named]:

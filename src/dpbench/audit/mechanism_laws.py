@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from dpbench.audit.many_trials import ManyTrials
 from dpbench.errors import CheckFailed
+from dpbench.given import of_kind
 from dpbench.privacy import Mechanism, RandomNoise
 
 Floats = NDArray[np.float64]
@@ -61,6 +62,7 @@ def check_mechanism(
     Returns what was measured, or raises ``CheckFailed`` with the cause. ``neighbours`` are held to the price; any two
     vectors can be compared, and two that are further apart show more of a density that is wrong.
     """
+    of_kind(mechanism, Mechanism, "what is examined", "a mechanism of docs/mechanisms.md")
     level = mechanism.level(loss)
     one, shown = _truth(mechanism, counts), mechanism.public()
     there, shown_there = _truth(mechanism, other), mechanism.public()

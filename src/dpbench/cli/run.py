@@ -136,7 +136,7 @@ def run_plan(chosen: argparse.Namespace) -> int:
         unrun = _report_skipped(plan, chosen)
         kept = str(store.folder.resolve()) if chosen.keep_answers else ""
         outcome = execute_missing(
-            plan, todo, store, chosen, lambda units: [replace(each, answers=kept) for each in units]
+            plan, todo, store, chosen, lambda units: [replace(each, answers=kept) for each in units] if kept else units
         )
     if chosen.json:
         facts = _agenda_facts(plan, todo, max(jobs, 1), folder) | {"asked for and not run": unrun}

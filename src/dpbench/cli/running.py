@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 TIMEOUT = 1800.0
 """Seconds that a unit may take where nobody says otherwise."""
 
+QUICK = 0.5
+"""Seconds, about, that our algorithms may take for workers to be slower than none: to start one takes as long."""
+
 
 def fill(
     plan: Plan, chosen: argparse.Namespace, change: Change = lambda units: units
@@ -76,9 +79,11 @@ def execute_missing(
         record_changes(plan, store)
         return None
     _prepare(plan, quiet=chosen.quiet)
-    jobs, given = jobs_of(chosen), getattr(chosen, "memory", None)
+    given, dask = getattr(chosen, "memory", None), getattr(chosen, "dask", None)
+    timeout = getattr(chosen, "timeout", TIMEOUT)
+    quick = chosen.jobs is None and given is None and timeout == TIMEOUT and todo.seconds(1) < QUICK
+    jobs = 0 if quick else jobs_of(chosen)
     memory = int(given * 2**30) if given else _machine_memory() * 9 // (10 * max(jobs, 1))
-    timeout, dask = getattr(chosen, "timeout", TIMEOUT), getattr(chosen, "dask", None)
     executor = executor_for(jobs, dask=dask, timeout=timeout, memory=memory)
     units = list(change(todo.missing))
     with RunProgress(len(units), quiet=chosen.quiet) as progress:
@@ -110,10 +115,10 @@ def _prepare(plan: Plan, *, quiet: bool) -> None:
     from importlib import import_module
     from pkgutil import iter_modules
 
-    from dpbench.mathematics import kernels
+    from dpbench.mathematics.kernel_cache import KERNELS, is_warm
 
     begin = time.monotonic()
-    for module in iter_modules(kernels.__path__):
+    for module in () if is_warm() else iter_modules([str(KERNELS)]):
         if module.name != "__main__":
             import_module(f"dpbench.mathematics.kernels.{module.name}")
     if not quiet and time.monotonic() - begin > 5:

@@ -13,8 +13,8 @@ from types import MappingProxyType
 from zlib import crc32
 
 import numpy as np
+import scipy  # whose special functions are loaded when they are first called
 from numpy.typing import NDArray
-from scipy import special
 
 from dpbench.domain import Domain
 
@@ -46,15 +46,15 @@ class Draws:
 
     def normal(self, count: int) -> Weights:
         """``(count,)``, standard."""
-        return np.asarray(special.ndtri(self.uniform(count)))
+        return np.asarray(scipy.special.ndtri(self.uniform(count)))
 
     def gamma(self, shape: float, count: int) -> Weights:
         """``(count,)``, scale 1."""
-        return np.asarray(special.gammaincinv(shape, self.uniform(count)))
+        return np.asarray(scipy.special.gammaincinv(shape, self.uniform(count)))
 
     def beta(self, shape: float, count: int) -> Weights:
         """``(count,)``, symmetric."""
-        return np.asarray(special.betaincinv(shape, shape, self.uniform(count)))
+        return np.asarray(scipy.special.betaincinv(shape, shape, self.uniform(count)))
 
     def pareto(self, count: int) -> Weights:
         """``(count,)``, at least 0, with a tail of exponent 1."""

@@ -1,4 +1,4 @@
-"""What the audit said of the catalogue: kept, because it takes minutes, as long as the code is the same."""
+"""What the audit said of the catalogue, and where budgets go: kept, as it takes minutes, while the code is the same."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.audit import audit
+from dpbench.gallery.budget_use import BudgetUse
 from dpbench.run.code_hash.sources import algorithm_source
 
 NOTION_WORDS = {"pure": "pure DP", "zCDP": "zCDP"}
@@ -30,24 +32,35 @@ def audit_words(algorithm: Algorithm) -> str:
 
 def kept_words(kind: type[Algorithm]) -> str:
     """What the audit said of an algorithm of the catalogue; nothing where its code is not what was audited."""
+    return kept_of(kind)[0]
+
+
+def kept_of(kind: type[Algorithm]) -> tuple[str, BudgetUse | None]:
+    """The same, and where its budget goes; None where that is not known of its code."""
     kept = _kept().get(kind.name, {})
-    return kept["words"] if kept.get("source") == _source(kind) else ""
+    if kept.get("source") != algorithm_source(kind, kind().files):
+        return "", None
+    use = kept.get("budget_use")
+    return kept["words"], None if use is None else BudgetUse.read(use)
 
 
 def audit_catalogue() -> str:
     """Audit the catalogue; the file that comes with the package, as text."""
     kinds = algorithms.everything()
-    found = {name: {"source": _source(kind), "words": audit_words(kind())} for name, kind in kinds.items()}
+    found = {
+        name: {
+            "source": algorithm_source(kind, kind().files),
+            "words": audit_words(kind()),
+            "budget_use": BudgetUse.of(kind()).plain(),
+        }
+        for name, kind in kinds.items()
+    }
     return json.dumps(found, indent=1) + "\n"
 
 
 @cache
-def _kept() -> Mapping[str, Mapping[str, str]]:
-    found: Mapping[str, Mapping[str, str]] = json.loads(
+def _kept() -> Mapping[str, Mapping[str, Any]]:
+    found: Mapping[str, Mapping[str, Any]] = json.loads(
         files("dpbench.gallery").joinpath("audited.json").read_text(encoding="utf-8")
     )
     return found
-
-
-def _source(kind: type[Algorithm]) -> str:
-    return algorithm_source(kind, kind().files)

@@ -13,7 +13,7 @@ from dpbench.datasets import Dataset
 from dpbench.datasets.files import locate
 from dpbench.datasets.shapes import Shape
 from dpbench.domain import Domain
-from dpbench.gallery.algorithm_facts import workload_on
+from dpbench.gallery.budget_use import workload_on
 from dpbench.generator import generate
 from dpbench.page.cards import DatasetCard, Estimate, Example
 

@@ -59,8 +59,8 @@ def baselines(
     found = []
     for name in standards.baselines if names is None else texts(names, "the baselines"):
         rivals = _rivals(results, name)
-        if not len(rivals):
-            continue
+        if np.array_equal(rivals, np.arange(len(rivals))):
+            continue  # it is not there, or nothing else is
         own, other = grid.index, grid.index[:, rivals]
         significant = chosen.p_values(results, own, other) < levels[:, None]
         estimate = chosen.estimate(results)

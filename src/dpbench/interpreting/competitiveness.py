@@ -140,6 +140,8 @@ def _p_values(results: Results, grid: Grid, best: NDArray[np.int64], test: Signi
     if not own.size:
         return np.full(own.shape, np.nan)
     rival = np.take_along_axis(own, np.maximum(best, 0)[:, None], axis=1)
+    if not ((own >= 0) & (own != rival)).any():
+        return np.ones(own.shape)  # nobody is there to be tested
     estimate = test.estimate(results)
     return np.where(estimate[own] < estimate[rival], 1.0, test.p_values(results, own, rival))
 

@@ -7,12 +7,14 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 VARIABLE = "NUMBA_CACHE_DIR"
 """Environment variable of numba, which worker processes inherit."""
 IN_MEMORY = "DPBENCH_KERNELS_IN_MEMORY"
 """Set by us for worker processes, so that the line is written once."""
+KERNELS = Path(__file__).parent / "kernels"
 _ADVICE = f"set {VARIABLE} to a folder that can be written, and they are compiled once"
 
 
@@ -36,11 +38,30 @@ def settle() -> None:
     sys.stderr.write(f"dpbench: kernels cannot be kept, so they are compiled into {folder} for now; {_ADVICE}\n")
 
 
-def _usual() -> list[Path]:
+def is_warm() -> bool:
+    """Whether every module of kernels was compiled after it was last changed, as far as names and times of files say.
+
+    Where they are wrong, on another processor for example, kernels are compiled where they are first called.
+    """
+    modules = [path for path in KERNELS.glob("*.py") if not path.name.startswith("__")]
+    version = f"py{sys.version_info.major}{sys.version_info.minor}"
+
+    def holds(folder: Path) -> bool:
+        compiled: dict[str, float] = {}
+        for path in folder.rglob(f"*.{version}.nbi"):
+            module = path.name.split(".")[0]
+            compiled[module] = max(compiled.get(module, 0.0), path.stat().st_mtime)
+        return all(compiled.get(each.stem, 0.0) >= each.stat().st_mtime for each in modules)
+
+    return not os.environ.get(IN_MEMORY) and any(map(holds, _usual()))
+
+
+def _usual() -> Iterator[Path]:
     """Folders that numba tries, in its order."""
-    named = os.environ.get(VARIABLE)
-    beside = Path(__file__).parent / "kernels" / "__pycache__"
-    return [*([Path(named)] if named else []), beside, _of_the_user()]
+    if os.environ.get(VARIABLE):
+        yield Path(os.environ[VARIABLE])
+    yield KERNELS / "__pycache__"
+    yield _of_the_user()
 
 
 def _of_the_user() -> Path:

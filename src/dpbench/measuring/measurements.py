@@ -12,6 +12,7 @@ Where there is one data vector only, trials are all there is, and the errors are
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -67,9 +68,26 @@ class Measurements:
     deviation: Floats
     deviation_error: Floats
     percentile: Floats
-    percentile_low: Floats
-    percentile_high: Floats
-    percentile_coverage: Floats
+    ordered: Floats
+    """``(settings, trials)``: the errors in ascending order, NaN behind them."""
+    level: float
+    """Which quantile the percentile is."""
+
+    @cached_property
+    def _interval(self) -> tuple[Floats, Floats, Floats]:
+        return order_interval(self.ordered, self.trials, self.level)
+
+    @property
+    def percentile_low(self) -> Floats:  # noqa: D102
+        return self._interval[0]
+
+    @property
+    def percentile_high(self) -> Floats:  # noqa: D102
+        return self._interval[1]
+
+    @property
+    def percentile_coverage(self) -> Floats:  # noqa: D102
+        return self._interval[2]
 
     @property
     def independent_error(self) -> Floats:
@@ -87,8 +105,13 @@ class Measurements:
             effect = (self.standard_error / self.independent_error) ** 2
             return np.asarray((effect - 1) / (per_vector - 1))
 
+    def part(self, chosen: slice) -> Measurements:
+        """Those of some settings."""
+        parts = {each.name: getattr(self, each.name)[chosen] for each in fields(self) if each.name != "level"}
+        return Measurements(**parts, level=self.level)
+
     def __getitem__(self, number: int) -> Measurement:
-        return Measurement(**{each.name: getattr(self, each.name)[number].item() for each in fields(self)})
+        return Measurement(**{each.name: getattr(self, each.name)[number].item() for each in fields(Measurement)})
 
 
 def read_errors(errors: ArrayLike) -> Floats:
@@ -140,7 +163,6 @@ def measure_all(errors: Floats, percentile: float = 95) -> Measurements:
     with np.errstate(divide="ignore", invalid="ignore"):
         deviation_error = _two_stage_error(around, per_vector) / (2 * deviation)
     flat = np.sort(errors.reshape(len(errors), errors.shape[1] * errors.shape[2]), axis=1)
-    low, high, coverage = order_interval(flat, number, percentile / 100)
     return Measurements(
         samples=samples,
         trials=number,
@@ -149,9 +171,8 @@ def measure_all(errors: Floats, percentile: float = 95) -> Measurements:
         deviation=deviation,
         deviation_error=np.where(deviation > 0, deviation_error, np.where(number > 1, 0.0, np.nan)),
         percentile=quantile(flat, number, percentile / 100),
-        percentile_low=low,
-        percentile_high=high,
-        percentile_coverage=coverage,
+        ordered=flat,
+        level=percentile / 100,
     )
 
 

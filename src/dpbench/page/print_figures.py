@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, Unsupported
+from dpbench.given import as_path
 from dpbench.interpreting import competitive_sets
 from dpbench.measuring.yardstick import Yardstick
 from dpbench.page.data import FormResults, by_form
@@ -84,9 +85,10 @@ def figures(
     ``yardsticks`` is what :func:`dpbench.yardsticks.yardsticks` makes of the results: with it, the limit and the best
     known strategy are drawn as lines.
     """
+    folder = as_path(out, "the folder of the figures")
+    files: list[Path] = []
+    parts = by_form(Results.insist(results))
     overlay = Overlay.read(authors)
-    parts = by_form(results)
-    folder, files = Path(out), []
     style = {
         "font.size": 8,
         "svg.hashsalt": "dpbench",

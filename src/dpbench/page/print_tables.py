@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dpbench.given import as_path
 from dpbench.interpreting import Baseline, baselines, competitive_sets, error_cells, regret
 from dpbench.interpreting.errors_table import scales_of
 from dpbench.page.data import FormResults, by_form
@@ -63,10 +64,12 @@ def tables(results: Results, out: str | PathLike[str] | None = None) -> Tables:
 
     Errors by scale and by dataset, competitive sets by mean and by percentile, ratios to the baselines, regret.
     """
+    Results.insist(results)
+    folder = None if out is None else as_path(out, "the folder of the tables")
     found = tuple(table for study in by_form(results) for make in MAKERS for table in make(study))
-    if out is None:
+    if folder is None:
         return Tables(found)
-    folder, files = Path(out), []
+    files: list[Path] = []
     with refusal(folder, "a folder that can be written to"):
         folder.mkdir(parents=True, exist_ok=True)
         for kind in dict.fromkeys(table.name for table in found):

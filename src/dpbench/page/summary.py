@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from dpbench.interpreting import baselines, competitive_sets, error_cells
+from dpbench.interpreting import baselines, competitive_sets
+from dpbench.interpreting.errors_table import scales_of
 from dpbench.results import Results
 
 
@@ -56,10 +57,13 @@ def summary_tables(results: Results) -> list[SummaryTable]:
             table, key = tables[each.group], (each.algorithm, each.scale)
             table.over[key] = max(table.over.get(key, 0.0), each.ratio)
             table.baselines += [each.baseline] if each.baseline not in table.baselines else []
-    for cell in error_cells(measured):
-        table = tables[cell.group]
-        table.errors[cell.algorithm, cell.scale] = cell.mean
-        table.percentiles[cell.algorithm, cell.scale] = cell.percentile
-        if cell.algorithm not in table.algorithms:
-            table.algorithms.append(cell.algorithm)
+    means, percentiles = grid.spread(measured.measured.mean), grid.spread(measured.measured.percentile)
+    for group, scale, places in scales_of(grid):
+        table = tables[group]
+        for column, label in enumerate(grid.labels):
+            kept = places[grid.index[places, column] >= 0]
+            if len(kept):
+                table.errors[label, scale] = float(np.mean(means[kept, column]))
+                table.percentiles[label, scale] = float(np.mean(percentiles[kept, column]))
+                table.algorithms += [label] if label not in table.algorithms else []
     return list(tables.values())

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dpbench.errors import InvalidInput
+from dpbench.given import as_path, of_kind
 from dpbench.measuring.yardstick import Yardstick
 from dpbench.page.cards import Gallery
 from dpbench.page.data import page_data
@@ -41,9 +42,10 @@ def page(
     :func:`dpbench.page.comparison.for_page` makes of a newcomer's comparison with its rivals, ``yardsticks`` what
     :func:`dpbench.yardsticks.yardsticks` makes of the results: the limit and the best known strategy.
     """
-    if not len(results):
+    if not len(Results.insist(results)):
         raise InvalidInput("there are no results to show; run something first, for example `dpbench run demo`")
-    path = Path(out) / NAME
+    of_kind(title, str, "the title", "'DPBench'")
+    path = as_path(out, "the folder of the page") / NAME
     with refusal(path, "a folder that can be written to"):
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, page_text(results, gallery or Gallery(), title, comparison, yardsticks).encode())

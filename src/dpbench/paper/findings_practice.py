@@ -25,12 +25,13 @@ RISKY = (("PATENT", 10**3), ("MD-SAL", 10**5), ("TRACE", 10**7))
 
 def mean_errors(results: Results) -> MeanErrors:
     """Mean errors by algorithm and parameters, then by place."""
-    means = results.measured.mean.tolist()
+    who = results.rows("algorithm", "parameters")
+    where = results.rows("dataset", "domain", "scale", "workload", "epsilon")
+    means = zip(results.whole.tolist(), results.measured.mean.tolist(), strict=True)
     found: dict[tuple[str, str], dict[Scenario, float]] = {}
-    for number in np.flatnonzero(results.whole).tolist():
-        at = results[number]
-        place = (at.dataset, at.domain, at.scale, at.workload, at.epsilon)
-        found.setdefault((at.algorithm, at.parameters), {})[place] = means[number]
+    for algorithm, place, (whole, mean) in zip(who, where, means, strict=True):
+        if whole:
+            found.setdefault(algorithm, {})[place] = mean
     return found
 
 
@@ -53,7 +54,7 @@ def tuning_of(part: Part, name: str) -> Answer:
 
 
 def _tuning(part: Part) -> dict[str, TuningSpread]:
-    found = spreads_of(mean_errors(part.suite("parameters")), "MEDCOST", 10**5)
+    found = part.once("tuning", lambda: spreads_of(mean_errors(part.suite("parameters")), "MEDCOST", 10**5))
     here = {each.algorithm: each for each in found if each.domain == "4096"}
     for name in TUNED:
         if name not in here:

@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.measuring import measure_all
 from dpbench.results import Results
 
 RESAMPLES = 60
+AT_ONCE = 2**18
+"""Errors that are measured together: so many stay in a processor's cache."""
 TIMES = 2 * np.sqrt(2)
 """Two runs count as different from so many deviations of one on: twice the deviation of their difference."""
 
 
 def deviations(results: Results, count: Callable[[Results], NDArray[np.float64]], seed: int = 0) -> NDArray[np.float64]:
     """Standard deviations of counts when data vectors, and trials on each, are drawn again with replacement."""
-    rng = np.random.default_rng(seed)
-    drawn = [count(resampled(results, rng)) for _ in range(RESAMPLES)]
+    drawn = [count(each) for each in resamples(results, RESAMPLES, np.random.default_rng(seed))]
     return np.asarray(np.std(drawn, axis=0, ddof=1))
 
 
-def resampled(results: Results, rng: np.random.Generator) -> Results:
-    """Results with data vectors and trials drawn again; settings of one place keep sharing their data vectors."""
+def resamples(results: Results, number: int, rng: np.random.Generator) -> Iterator[Results]:
+    """Results with data vectors and trials drawn again; settings of one place keep sharing their data vectors.
+
+    Several are measured at once, which takes a fraction of the time.
+    """
     settings, samples, trials = results.errors.shape
-    row = {place: number for number, place in enumerate(results.grid.places)}
-    index = results.grid.index
     owner = np.zeros(settings, dtype=np.int64)
-    for numbers in (index[place][index[place] >= 0] for place in row.values()):
+    for row in results.grid.index:
+        numbers = row[row >= 0]
         owner[numbers] = numbers[0]
-    vectors = rng.integers(0, samples, (settings, samples))[owner]
-    chosen = np.take_along_axis(results.errors, vectors[:, :, None], axis=1)
-    again = np.take_along_axis(chosen, rng.integers(0, trials, chosen.shape), axis=2)
-    return replace(results, errors=again, losses={})
+    every = np.arange(settings)[:, None, None]
+    together = max(AT_ONCE // max(results.errors.size, 1), 1)
+    for first in range(0, number, together):
+        again = np.empty((min(together, number - first), settings, samples, trials))
+        for drawn in again:
+            vectors = rng.integers(0, samples, (settings, samples))[owner]
+            drawn[:] = results.errors[every, vectors[:, :, None], rng.integers(0, trials, drawn.shape)]
+        measured = measure_all(again.reshape(-1, samples, trials), results.standards.percentile)
+        for place, errors in enumerate(again):
+            yield results.with_errors(errors, measured.part(slice(place * settings, (place + 1) * settings)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from dpbench.repair.side_prices import TASK
 from dpbench.results import Results
 from dpbench.results.csv_file import write_rows
 from dpbench.standards import Standards
+
+Made = TypeVar("Made")
 
 FILES = ("published", "private", "extras")
 EXTRAS = ("epsilon", "original", "parameters", "truncation", TASK)
@@ -57,6 +59,16 @@ class Part:
 
     @cached_property
     def _panels(self) -> dict[tuple[int, str], Panel]:
+        return {}
+
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
+        """What several claims need, made for the first of them."""
+        if name not in self._made:
+            self._made[name] = make()
+        return self._made[name]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _made(self) -> dict[str, Any]:
         return {}
 
     def suite(self, name: str) -> Results:

@@ -119,11 +119,10 @@ def mwem_at_original_scales(part: Part) -> Answer:
     if MWEM wins most below it and loses most above it, and on the large datasets of the study where it struggled.
     """
     results = part.suite("original")
-    means = results.measured.mean
     places: dict[tuple[str, int, float], dict[str, float]] = {}
-    for number, setting in enumerate(results):
-        place = (setting.dataset, setting.scale, setting.epsilon)
-        places.setdefault(place, {})[setting.algorithm] = float(means[number])
+    named = zip(results.rows("algorithm"), results.rows("dataset", "scale", "epsilon"), strict=True)
+    for ((algorithm,), place), mean in zip(named, results.measured.mean.tolist(), strict=True):
+        places.setdefault(place, {})[algorithm] = mean
     whole = {place: at for place, at in places.items() if set(at) >= {"MWEM", *MATRIX}}
     if len({place[0] for place in whole}) < len(TASKS[1].datasets):
         raise Undecided(f"{len(whole)} of {3 * len(TASKS[1].datasets)} settings at original scales were measured")
@@ -150,9 +149,8 @@ def behaves_exchangeable(part: Part, name: str) -> Answer:
     """Whether errors at epsilon 0.01 and 1 differ at the same product with the scale, Bonferroni over all settings."""
     results = part.suite("epsilon").where(algorithm=name, variant=part.setting)
     numbers: dict[tuple[str, int], dict[float, int]] = {}
-    for number, setting in enumerate(results):
-        signal = round(setting.scale * setting.epsilon)
-        numbers.setdefault((setting.dataset, signal), {})[setting.epsilon] = number
+    for number, (dataset, scale, epsilon) in enumerate(results.rows("dataset", "scale", "epsilon")):
+        numbers.setdefault((dataset, round(scale * epsilon)), {})[epsilon] = number
     pairs = [(at[min(at)], at[max(at)]) for at in numbers.values() if len(at) > 1]
     if not pairs:
         raise Undecided(f"{name} was not run at several epsilons")

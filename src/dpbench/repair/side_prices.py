@@ -36,17 +36,21 @@ class SidePrice:
 
 def side_prices(results: Results) -> list[SidePrice]:
     """The price at each algorithm, domain, scale and share of a comparison."""
+    named = results.rows("algorithm", "domain", "scale", "task", "dataset", "failure")
     errors = {
-        (each.algorithm, each.domain, each.scale, each.task.removeprefix(TASK), each.dataset): each.values
-        for each in results
-        if not each.failure
+        (algorithm, domain, scale, task.removeprefix(TASK), dataset): each[np.isfinite(each)]
+        for (algorithm, domain, scale, task, dataset, failure), each in zip(named, results.errors, strict=True)
+        if not failure
     }
     prices = []
-    for algorithm, domain, scale, label in dict.fromkeys(key[:4] for key in errors):
+    datasets: dict[tuple[str, str, int, str], list[str]] = {}
+    for algorithm, domain, scale, label, dataset in errors:
+        datasets.setdefault((algorithm, domain, scale, label), []).append(dataset)
+    for (algorithm, domain, scale, label), there in datasets.items():
         if label == PUBLIC:
             continue
         place = (algorithm, domain, scale)
-        names = [key[4] for key in errors if key[:4] == (*place, label) and (*place, PUBLIC, key[4]) in errors]
+        names = [name for name in there if (*place, PUBLIC, name) in errors]
         free = [_summary(errors[*place, PUBLIC, name]) for name in names]
         estimated = [_summary(errors[*place, label, name]) for name in names]
         if names:

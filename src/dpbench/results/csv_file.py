@@ -6,11 +6,11 @@ from dataclasses import fields
 from os import PathLike
 from typing import Any
 
-from dpbench.measuring import Measurements
+from dpbench.measuring import Measurement
 from dpbench.results.results import COLUMNS, Results
 from dpbench.store.files import csv_text, known, write_file
 
-MEASURED = tuple(each.name for each in fields(Measurements))
+MEASURED = tuple(each.name for each in fields(Measurement))
 
 
 def setting_rows(results: Results) -> list[dict[str, Any]]:

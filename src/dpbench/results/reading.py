@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpbench import workloads
 from dpbench.errors import DPBenchError
 from dpbench.measuring import measure_all
+from dpbench.store.plain_arrays import to_numpy
 from dpbench.store.schema import ERRORS, LOSS_COLUMNS
 from dpbench.store.setting_key import BUDGET, IDENTITY
 from dpbench.task.parts import WorkloadPart
@@ -30,7 +31,7 @@ def settings_of(table: pa.Table) -> tuple[Columns, Floats, dict[str, Floats]]:
 
     Two rows that hold the same trial hold the same error, so that one may overwrite the other.
     """
-    rows = {name: table[name].to_numpy(zero_copy_only=False) for name in table.column_names if name not in _LISTS}
+    rows = {name: to_numpy(table[name]) for name in table.column_names if name not in _LISTS}
     rows |= {name: np.nan_to_num(rows[name].astype(np.float64)) for name in BUDGET}  # empty: it does not apply
     values, lengths = _flat(table["l2"])
     setting, first = _numbered([rows[name] for name in IDENTITY])
@@ -76,12 +77,10 @@ _LISTS = (*ERRORS, "other_losses")
 
 def _flat(column: pa.ChunkedArray) -> tuple[Floats, NDArray[np.int64]]:
     """The numbers of a column of lists, one after the other, and how many each list has."""
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    lengths = pc.list_value_length(column).to_numpy().astype(np.int64)
-    flat = pc.list_flatten(column)
-    return np.asarray(flat.to_numpy() if isinstance(flat, pa.ChunkedArray) else flat, dtype=np.float64), lengths
+    lengths = to_numpy(pc.list_value_length(column)).astype(np.int64)
+    return to_numpy(pc.list_flatten(column)).astype(np.float64), lengths
 
 
 def _other_losses(column: pa.ChunkedArray) -> dict[str, tuple[Floats, NDArray[np.int64], NDArray[np.int64]]]:

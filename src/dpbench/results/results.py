@@ -19,7 +19,7 @@ from dpbench.given import as_path, of_kind, real
 from dpbench.loss import label_of
 from dpbench.measuring import Measurements, measure_all
 from dpbench.results.grid import Grid
-from dpbench.results.setting import Setting, algorithm_label
+from dpbench.results.setting import Form, Setting, algorithm_label
 from dpbench.standards import Standards
 from dpbench.store import Row, Store
 from dpbench.store.setting_key import IDENTITY, Place
@@ -142,6 +142,10 @@ class Results:
     def __iter__(self) -> Iterator[Setting]:
         return (self[number] for number in range(len(self)))
 
+    def rows(self, *names: str) -> Iterator[Any]:
+        """Some columns side by side, one tuple per setting: much quicker than whole :class:`Setting` records."""
+        return zip(*(self.columns[name].tolist() for name in names), strict=True)
+
     def __getitem__(self, number: int) -> Setting:
         plain = {name: self.columns[name][number] for name in COLUMNS}
         converted = {name: value.item() if isinstance(value, np.generic) else value for name, value in plain.items()}
@@ -220,6 +224,12 @@ class Results:
         metadata = _both_origins(self.metadata, other.metadata)
         return replace(self, columns=columns, errors=errors, metadata=metadata, losses=losses)
 
+    def with_errors(self, errors: NDArray[np.float64], measured: Measurements) -> Results:
+        """The same settings with other errors, which were measured already; where each stands is not found again."""
+        again = replace(self, errors=errors, losses={})
+        again.__dict__.update(labels=self.labels, grid=self.grid, measured=measured)
+        return again
+
     def described(self, **facts: Any) -> Results:
         """The same results with more said of where they come from."""
         return replace(self, metadata={**self.metadata, **facts})
@@ -232,12 +242,8 @@ class Results:
     @cached_property
     def labels(self) -> NDArray[Any]:
         """The algorithm of every setting as it is called in tables, ``(settings,)``."""
-        named = ("algorithm", "variant", "side_information", "parameters", "private")
-        made: dict[tuple[Any, ...], str] = {}
-        keys = list(zip(*(self.columns[name].tolist() for name in named), strict=True))
-        for number, key in enumerate(keys):
-            if key not in made:
-                made[key] = algorithm_label(self[number])
+        keys = list(zip(*(self.columns[name].tolist() for name in Form._fields), strict=True))
+        made = {key: algorithm_label(Form(*key)) for key in dict.fromkeys(keys)}
         return np.array([made[key] for key in keys], dtype=object)
 
     @cached_property

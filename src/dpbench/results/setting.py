@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,16 @@ class Named(Protocol):
     def parameters(self) -> str: ...  # noqa: D102
     @property
     def private(self) -> bool: ...  # noqa: D102
+
+
+class Form(NamedTuple):
+    """What a label is made of, and nothing else."""
+
+    algorithm: str
+    variant: str
+    side_information: str
+    parameters: str
+    private: bool
 
 
 @dataclass(frozen=True, kw_only=True)

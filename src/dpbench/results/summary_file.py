@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpbench.errors import InvalidStore
 from dpbench.standards import Standards
 from dpbench.store.files import write_file
+from dpbench.store.plain_arrays import to_numpy
 from dpbench.store.setting_key import BUDGET
 
 if TYPE_CHECKING:
@@ -78,7 +79,10 @@ def read_summary(path: Path) -> tuple[dict[str, NDArray[Any]], Floats, dict[str,
     import pyarrow.parquet as pq
 
     try:
-        table = pq.ParquetFile(pa.BufferReader(path.read_bytes())).read()
+        content = pa.BufferReader(path.read_bytes())
+        texts = [field.name for field in pq.read_schema(content) if field.type == pa.string()]
+        content.seek(0)
+        table = pq.ParquetFile(content, read_dictionary=texts).read()
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or "it is not a Parquet file"
         raise InvalidStore(f"cannot read the summary {path}: {reason}; give a file that Results.write made") from None
@@ -92,7 +96,7 @@ def read_summary(path: Path) -> tuple[dict[str, NDArray[Any]], Floats, dict[str,
         if name.startswith(OTHER):
             losses[name.removeprefix(OTHER)] = _trials(table[name], shape)
         elif name != "errors":
-            values = table[name].to_numpy()
+            values = to_numpy(table[name])
             columns[name] = values.astype(np.float64) if name in _SINGLE else values
     for name in BUDGET:  # summaries from before budgets of zCDP have an epsilon alone
         columns.setdefault(name, np.zeros(len(table)))
@@ -104,5 +108,5 @@ def _trials(column: pa.ChunkedArray, shape: tuple[int, ...]) -> Floats:
     """Errors ``(settings, samples, trials)`` from a column of lists."""
     errors = np.full(shape, np.nan)
     if errors.size:
-        errors[:] = column.combine_chunks().flatten().to_numpy(zero_copy_only=False).reshape(shape)
+        errors[:] = to_numpy(column.combine_chunks().flatten()).reshape(shape)
     return errors

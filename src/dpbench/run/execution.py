@@ -105,7 +105,8 @@ def agenda(plan: Plan, store: Store | None, *, retry_failed: bool = False, shard
         gaps = _gaps(held.get(unit.key, []), unit.trials)
         broken = [gap for gap in gaps if (unit.key, gap[0]) in failures]
         wanted = gaps if retry_failed else [gap for gap in gaps if gap not in broken]
-        missing += [replace(unit, first_trial=first, trials=stop - first) for first, stop in wanted]
+        whole = wanted == [(0, unit.trials)]
+        missing += [unit] if whole else [replace(unit, first_trial=a, trials=b - a) for a, b in wanted]
         done += not wanted
         failed += bool(broken)
     runs = store.runs() if store is not None else {}

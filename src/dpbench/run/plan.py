@@ -79,7 +79,14 @@ class Plan:
 
     def candidate(self, part: AlgorithmPart) -> Candidate:
         """One of the algorithms of the plan; what is wrong with it is raised."""
-        return _candidate(part, self._strangers.get(_referred(part)))
+        if part not in self._candidates:
+            self._candidates[part] = _candidate(part, self._strangers.get(_referred(part)))
+        return self._candidates[part]
+
+    @cached_property
+    def _candidates(self) -> dict[AlgorithmPart, Candidate]:
+        """What was found before: to hash the code of an algorithm takes a while."""
+        return {}
 
     @cached_property
     def _strangers(self) -> dict[AlgorithmPart, Stranger | DPBenchError]:

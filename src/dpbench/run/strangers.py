@@ -21,7 +21,7 @@ from dpbench.errors import DPBenchError, InvalidPlan, UnknownName
 from dpbench.plugins import INSTALLED, find
 from dpbench.run.code_hash.reach import content_hash
 from dpbench.run.code_hash.sources import algorithm_source, own_files, workload_source
-from dpbench.run.executors.contained import Contained, exit_words
+from dpbench.run.executors.contained import KILLED, Contained, exit_words, killed
 from dpbench.run.executors.frames import BadFrame, Ended, Late
 from dpbench.run.executors.guest import PATIENCE, Guest
 from dpbench.run.units import build_algorithm, describe
@@ -125,15 +125,18 @@ def known_as(name: str) -> str:
 
 
 def _told(questions: list[Question]) -> list[dict[str, Any]]:
-    """The facts of each, read from the process that asks for them."""
-    running = Contained.start(_interview, questions, without_main=True)
-    try:
-        if running.connection.poll(STARTING + SECONDS * len(questions)):
-            return running.connection.recv()  # type: ignore[no-any-return]  # from a clean process
-    except (EOFError, OSError):
-        pass
-    finally:
-        code = running.end()
+    """The facts of each, read from the process that asks for them; once more where that was killed."""
+    for _ in range(KILLED):
+        running, ended = Contained.start(_interview, questions, without_main=True), False
+        try:
+            if running.connection.poll(STARTING + SECONDS * len(questions)):
+                return running.connection.recv()  # type: ignore[no-any-return]  # from a clean process
+        except (EOFError, OSError):
+            ended = True
+        finally:
+            code = running.end(PATIENCE if ended else 0.0)
+        if not (ended and killed(code)):
+            break
     named = ", ".join(question.part.name for question in questions)
     raise InvalidPlan(f"{named} cannot be loaded: its process ended ({exit_words(code)}); correct its code")
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpbench.store.mixing import ONE_RESULT
+from dpbench.store.plain_arrays import to_numpy
 from dpbench.store.schema import ERRORS
 
 if TYPE_CHECKING:
@@ -48,11 +49,11 @@ def _overlapping(table: pa.Table) -> NDArray[np.int64]:
     if not table.num_rows:
         return np.zeros(0, dtype=np.int64)
     key = table["key"].combine_chunks().dictionary_encode()
-    code = key.indices.to_numpy(zero_copy_only=False)
+    code = to_numpy(key.indices)
     if len(key.dictionary) == len(code):
         return np.zeros(0, dtype=np.int64)
-    first = table["first_trial"].to_numpy()
-    stop = first + pc.list_value_length(table["l2"]).to_numpy()
+    first = to_numpy(table["first_trial"])
+    stop = first + to_numpy(pc.list_value_length(table["l2"]))
     held = np.flatnonzero(stop > first)
     order = held[np.lexsort((first[held], code[held]))]
     same = (code[order[1:]] == code[order[:-1]]) & (first[order[1:]] < stop[order[:-1]])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpbench.store.order import once
+from dpbench.store.plain_arrays import to_numpy
 from dpbench.store.schema import to_table
 from dpbench.store.setting_key import BUDGET, SETTING
 
@@ -46,7 +47,7 @@ def facts(store: Store) -> dict[str, Any]:
             name: _values(table.filter(pc.invert(table["private"])) if name == "not private" else table, column)
             for name, column in LISTED.items()
         },
-        "seconds in algorithms": round(float(np.sum(table["seconds"].to_numpy())), 3),
+        "seconds in algorithms": round(float(np.sum(to_numpy(table["seconds"]))), 3),
         "runs": {run: record.get("machine", {}) for run, record in store.runs().items()},
         "failures": [{"algorithm": a, "reason": why, "units": n} for (a, why), n in failures.most_common()],
     }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpbench.store.mixing import ONE_RESULT
+from dpbench.store.plain_arrays import to_numpy
 from dpbench.store.schema import Row, each_trial_once, from_table
 from dpbench.store.setting_key import BUDGET, SETTING
 
@@ -24,14 +25,14 @@ def codes(table: pa.Table, name: str) -> NDArray[np.int64]:
     """The place of each cell among the sorted values of a column; an empty cell counts as 0."""
     column = table[name].combine_chunks()
     if name in BUDGET:
-        numbers = column.to_numpy(zero_copy_only=False).astype(np.float64)
+        numbers = to_numpy(column).astype(np.float64)
         return np.unique(np.nan_to_num(numbers), return_inverse=True)[1]
     if name in {"scale", "sample", "seed", "first_trial"}:
-        return np.unique(column.to_numpy(), return_inverse=True)[1]
+        return np.unique(to_numpy(column), return_inverse=True)[1]
     encoded = column.dictionary_encode()
     values = encoded.dictionary.to_pylist()
     rank = np.argsort(np.argsort(np.array(values, dtype=object), kind="stable")) if values else np.zeros(0, np.int64)
-    return np.asarray(rank[encoded.indices.to_numpy(zero_copy_only=False)], dtype=np.int64)
+    return np.asarray(rank[to_numpy(encoded.indices)], dtype=np.int64)
 
 
 def in_order(table: pa.Table) -> NDArray[np.int64]:
@@ -40,26 +41,33 @@ def in_order(table: pa.Table) -> NDArray[np.int64]:
     return np.lexsort([codes(table, name) for name in reversed(names)])
 
 
-def portion_ends(table: pa.Table, places: NDArray[np.int64]) -> list[int]:
-    """Where portions of sorted rows begin and end: never between two rows of one result."""
-    if not len(places):
-        return []
-    changes = np.zeros(len(places), dtype=bool)
-    changes[0] = True
+def first_of_result(table: pa.Table, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of some sorted rows is the first one of its result."""
+    first = np.zeros(len(places), dtype=bool)
+    first[:1] = True
     for name in (*SETTING, "sample", "seed"):
         code = codes(table, name)[places]
-        changes[1:] |= code[1:] != code[:-1]
-    starts = np.flatnonzero(changes)
-    wanted = np.searchsorted(starts, np.arange(0, len(places), PORTION))
-    return sorted({*starts[wanted[wanted < len(starts)]].tolist(), len(places)})
+        first[1:] |= code[1:] != code[:-1]
+    return first
+
+
+def portion_ends(first: NDArray[np.bool_]) -> list[int]:
+    """Where portions of sorted rows begin and end: never between two rows of one result."""
+    starts = np.flatnonzero(first)
+    wanted = np.searchsorted(starts, np.arange(0, len(first), PORTION))
+    return sorted({*starts[wanted[wanted < len(starts)]].tolist(), len(first)}) if len(first) else []
 
 
 def portions(table: pa.Table) -> Iterator[list[Row]]:
     """Rows of a table in the order of exports, each trial once, a few thousand at a time: large stores take little."""
     places = in_order(table)
-    for first, stop in pairwise(portion_ends(table, places)):
-        rows = each_trial_once(from_table(table.take(places[first:stop])))
-        yield sorted(rows, key=lambda row: row.identity)
+    alone = first_of_result(table, places)
+    for first, stop in pairwise(portion_ends(alone)):
+        rows = from_table(table.take(places[first:stop]))
+        if alone[first:stop].all():
+            yield rows  # no two of one result: nothing stands twice, and the order is that of exports
+        else:
+            yield sorted(each_trial_once(rows), key=lambda row: row.identity)
 
 
 def once(table: pa.Table) -> tuple[pa.Table, list[Row]]:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
+from dpbench.store.plain_arrays import to_arrow, to_numpy
 from dpbench.store.setting_key import BUDGET, SETTING, SettingKey
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def to_table(rows: list[Row]) -> pa.Table:
     columns["other_losses"] = [list(each.items()) for each in columns["other_losses"]]
     for name in BUDGET:  # what does not apply is empty, never 0
         columns[name] = [value or None for value in columns[name]]
-    return pa.table(columns, schema=schema)
+    return pa.table([to_arrow(columns[each.name], each.type) for each in schema], schema=schema)
 
 
 def from_table(table: pa.Table) -> list[Row]:
@@ -199,16 +200,25 @@ def from_table(table: pa.Table) -> list[Row]:
     columns["other_losses"] = [dict(each or ()) for each in columns["other_losses"]]
     for name in ("queries", *BUDGET):
         columns[name] = [value or 0 for value in columns[name]]
-    names = list(columns)
-    return [Row(**dict(zip(names, values, strict=True))) for values in zip(*columns.values(), strict=True)]
+    names = [each.name for each in fields(Row)]
+    return [_row(names, values) for values in zip(*(columns[name] for name in names), strict=True)]
+
+
+def _row(names: list[str], values: tuple[Any, ...]) -> Row:
+    """A row that has every field given: what a frozen dataclass does to set each takes four times as long."""
+    row = object.__new__(Row)
+    vars(row).update(zip(names, values, strict=True))
+    return row
 
 
 def _cells(column: pa.ChunkedArray, errors: bool) -> list[Any]:
     """A column as Python has it; lists of errors are cut from all their numbers, which is quicker than one by one."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     if not errors:
-        return column.to_pylist()  # type: ignore[no-any-return]
+        plain = not column.null_count and not pa.types.is_nested(column.type)
+        return list(to_numpy(column).tolist() if plain else column.to_pylist())
     numbers = pc.list_flatten(column).to_pylist() if column.null_count else _floats(column)
     ends = list(accumulate(length or 0 for length in pc.list_value_length(column).to_pylist()))
     return [numbers[first:stop] for first, stop in pairwise([0, *ends])]
@@ -218,4 +228,4 @@ def _floats(column: pa.ChunkedArray) -> list[float]:
     """All numbers of lists, one after the other."""
     import pyarrow.compute as pc
 
-    return [number for chunk in column.chunks for number in pc.list_flatten(chunk).to_numpy(False).tolist()]
+    return [number for chunk in column.chunks for number in to_numpy(pc.list_flatten(chunk)).tolist()]

@@ -51,7 +51,7 @@ def parsed(content: bytes, columns: list[str] | None = None) -> tuple[pa.Table, 
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    nothing = arrow_schema().empty_table()
+    nothing = pa.Table.from_batches([], arrow_schema())
     try:
         file = pq.ParquetFile(pa.BufferReader(content))
         wrong = _strange_schema(file.schema_arrow)

@@ -238,7 +238,7 @@ class Store:
         wanted = arrow_schema()
         if columns is not None:
             wanted = pa.schema([wanted.field(name) for name in columns])
-        table = pa.concat_tables([wanted.empty_table(), *tables], promote_options="permissive")
+        table = pa.concat_tables([pa.Table.from_batches([], wanted), *tables], promote_options="permissive")
         if columns is None or set(COMPARED) <= set(columns):
             ends = list(accumulate(each.num_rows for each in tables))
             for conflict in conflicts(table, lambda row: shards[bisect_right(ends, row)].file):
@@ -257,6 +257,8 @@ class Store:
         """What is there without the errors: setting, sample, sources, number of trials, labels of losses, failure."""
         import pyarrow.compute as pc
 
+        if not self._shards():
+            return []
         table = self.table([*INDEX_COLUMNS, "l2", "other_losses"], every_version=True)
         labels = [[*LOSS_COLUMNS, *dict(others or ())] for others in table["other_losses"].to_pylist()]
         counted = table.append_column("trials", pc.list_value_length(table["l2"]))

@@ -24,6 +24,8 @@ LATER = ("delta", "rho")
 
 CANONICAL = (*(name for name in SETTING if name not in LATER), "sample", "trial", *ERRORS, "failure", *LATER)
 """Columns that depend on what was asked alone: no times, no provenance."""
+DERIVED = ("seconds", *BUDGET, *ERRORS)
+"""Columns whose cells are not what the row holds; see ``_shared``."""
 FULL = (*CANONICAL, "seed", "private", "seconds", "key", "run")
 
 
@@ -105,31 +107,52 @@ def trial_rows(store: Store, columns: Sequence[str] = FULL, versions: Sequence[s
     return [dict(zip(names, values, strict=True)) for each in columns_of for values in zip(*each, strict=True)]
 
 
-def _columns(
-    rows: Iterable[Row],
-    names: Sequence[str],
-    cell: Callable[[Any], Any] = lambda value: value,
-    numbers: Callable[[list[Any]], str] | None = None,
-) -> list[list[Any]]:
-    """Stored rows as columns with one cell per trial.
-
-    ``cell`` is done once to what the trials of a row share, ``numbers`` writes those that differ as one list.
-    """
+def _columns(rows: Iterable[Row], names: Sequence[str]) -> list[list[Any]]:
+    """Stored rows as columns with one cell per trial."""
     columns: list[list[Any]] = [[] for _ in names]
     for row in rows:
-        varying = {name: getattr(row, name) for name in ERRORS} | row.other_losses
-        varying["trial"] = list(range(row.first_trial, row.stop))
-        number = row.trials
-        if not number and not row.failure:
-            continue
-        if row.failure:
-            number, varying = 1, {"trial": [row.first_trial]}
+        varying = _varying(row)
         for name, column in zip(names, columns, strict=True):
-            if name in varying:
-                column.extend(numbers(varying[name])[1:-1].split(", ") if numbers else varying[name])
-            else:
-                column.extend([cell(_shared(row, name))] * number)
+            column.extend(varying[name] if name in varying else [_shared(row, name)] * len(varying["trial"]))
     return columns
+
+
+def _lines(
+    rows: Iterable[Row],
+    names: Sequence[str],
+    before: Sequence[str],
+    after: str,
+    cell: Callable[[Any], str],
+    numbers: Callable[[list[Any]], str],
+) -> Iterator[str]:
+    """Stored rows as texts, one per trial; ``before`` stands in front of each cell, ``after`` behind the last.
+
+    What the trials of a row share is written once, by ``cell``; those that differ are written as one list, by
+    ``numbers``, and put into it.
+    """
+    escaped = [text.replace("%", "%%") for text in before]
+    for row in rows:
+        varying, held = _varying(row), vars(row)
+        form: list[str] = []
+        lists: list[list[str]] = []
+        for name, text in zip(names, escaped, strict=True):
+            form.append(text)
+            if name in varying:
+                form.append("%s")
+                lists.append(numbers(varying[name])[1:-1].split(", "))
+            else:
+                value = _shared(row, name) if name in DERIVED else held.get(name)
+                form.append(cell(value).replace("%", "%%"))
+        if varying["trial"]:
+            yield from map(("".join(form) + after).__mod__, zip(*lists, strict=True))
+
+
+def _varying(row: Row) -> dict[str, list[Any]]:
+    """What the trials of a row differ in; a failed unit stands for one, and has no errors."""
+    if row.failure:
+        return {"trial": [row.first_trial]}
+    errors = {name: getattr(row, name) for name in ERRORS}
+    return {**errors, **row.other_losses, "trial": list(range(row.first_trial, row.stop))}
 
 
 def _shared(row: Row, name: str) -> Any:
@@ -161,22 +184,28 @@ def export(store: Store, path: Path, *, canonical: bool = False, versions: Seque
 
 def _as_csv(names: Sequence[str], portioned: Iterable[list[Row]]) -> Iterator[bytes]:
     yield csv_line(names).encode()
+    before = ["", *[","] * (len(names) - 1)]
     for rows in portioned:
-        lines = map(",".join, zip(*_columns(rows, names, csv_cell, repr), strict=True))
-        yield "".join(f"{line}\n" for line in lines).encode()
+        yield "".join(_lines(rows, names, before, "\n", csv_cell, repr)).encode()
 
 
 def _as_json(names: Sequence[str], portioned: Iterable[list[Row]]) -> Iterator[bytes]:
     """A list with one value per line, as ``json.dumps(rows, indent=0)`` writes it."""
-    keys = [json.dumps(name).replace("%", "%%") for name in names]
-    form = "\n{\n" + ",\n".join(f"{key}: %s" for key in keys) + "\n}"
-    before = "["
+    opening = ["\n{\n", *[",\n"] * (len(names) - 1)]
+    before = [f"{sign}{json.dumps(name)}: " for sign, name in zip(opening, names, strict=True)]
+    first = "["
     for rows in portioned:
-        texts = [form % values for values in zip(*_columns(rows, names, json_cell, json.dumps), strict=True)]
+        texts = ",".join(_lines(rows, names, before, "\n}", json_cell, _json_numbers))
         if texts:
-            yield (before + ",".join(texts)).encode()
-            before = ","
-    yield b"[]\n" if before == "[" else b"\n]\n"
+            yield (first + texts).encode()
+            first = ","
+    yield b"[]\n" if first == "[" else b"\n]\n"
+
+
+def _json_numbers(values: list[Any]) -> str:
+    """Numbers as JSON; Python shows all but NaN and infinity, which have an n, the same way, and more quickly."""
+    text = repr(values)
+    return json.dumps(values) if "n" in text else text
 
 
 def _as_parquet(names: Sequence[str], portioned: Iterable[list[Row]]) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dpbench.errors import InvalidInput, UnknownName
+from dpbench.store.plain_arrays import to_numpy
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -89,8 +90,8 @@ def choose(table: pa.Table, records: Records, versions: Sequence[str]) -> pa.Tab
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    held = table.group_by(list(NEEDED)).aggregate([]).to_pylist()
-    entries = [(tuple(row[name] for name in FORM), row["algorithm_source"], row["run"]) for row in held]
+    held = sorted(set(zip(*(to_numpy(table[name]).tolist() for name in NEEDED), strict=True)))
+    entries = [(tuple(form), version, run) for *form, version, run in held]
     chosen = shown(entries, records, versions)
     dropped = {(*form, version) for form, version, _ in entries if chosen[form] != version}
     if not dropped:

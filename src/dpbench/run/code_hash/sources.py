@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from dpbench.algorithm import Algorithm
@@ -85,9 +86,13 @@ def _source(objects: Iterable[object], ours: Nodes) -> str:
 
 
 def _roots(objects: Iterable[object], nodes: Nodes) -> tuple[list[Address], list[str], list[str]]:
-    """Where objects are defined, the members that they are, and the values that they were made with."""
+    """Where objects are defined, the members that they are, and the values that they were made with.
+
+    A function or a class among those values is one more object: as a text it would have an address in it.
+    """
     roots, words, values = list[Address](), list[str](), list[str]()
-    for each in objects:
+    waiting = list(objects)
+    for each in waiting:
         definition = _definition(each)
         module = _module(definition.__module__, nodes.library)
         first, *rest = definition.__qualname__.split(".")
@@ -97,7 +102,10 @@ def _roots(objects: Iterable[object], nodes: Nodes) -> tuple[list[Address], list
             meant = nodes.library.within(module, first)
             roots.append((meant.module or module, meant.name))  # a class that no statement defines: its whole module
         words += rest
-        values += [repr(cell.cell_contents) for cell in getattr(definition, "__closure__", None) or ()]
+        held = [cell.cell_contents for cell in getattr(definition, "__closure__", None) or ()]
+        made_with = [value for value in held if isinstance(value, type | FunctionType)]
+        waiting += [value for value in made_with if value not in waiting]
+        values += [repr(value) for value in held if value not in made_with]
     return roots, words, values
 
 

@@ -30,6 +30,9 @@ ENVIRONMENT = {
 PATIENCE = 1.0
 """Seconds that a process which has closed its pipe gets to end by itself, so that its exit code is its own."""
 
+KILLED = 10
+"""So often something of ours is begun again that was killed from outside, by a person or a system short of memory."""
+
 
 @dataclass
 class Contained:
@@ -61,6 +64,11 @@ class Contained:
         self.connection.close()
         end_strays({each.pid for each in multiprocessing.active_children() if each.pid})
         return self.process.exitcode or 0
+
+
+def killed(code: int) -> bool:
+    """Whether a process was killed, which none does to itself: nothing in what it did need be the reason."""
+    return code == -signal.SIGKILL
 
 
 def exit_words(code: int) -> str:

@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from dpbench.errors import RunStopped
 from dpbench.run.bench import Bench
 from dpbench.run.costs import whose
-from dpbench.run.executors.contained import PATIENCE, Contained, exit_words
+from dpbench.run.executors.contained import KILLED, PATIENCE, Contained, exit_words, killed
 from dpbench.run.executors.descendants import adopt_orphans
 from dpbench.run.executors.host import KILLS, Host
 from dpbench.run.units import Unit
@@ -186,7 +186,7 @@ class Processes:
         """Replace a dead worker; blame the unit under way, put the rest back in front."""
         code = self._part_with(worker)
         self._stillborn += not worker.ready
-        if self._stillborn >= STILLBORN:
+        if self._stillborn >= (KILLED if killed(code) else STILLBORN):
             raise RunStopped(
                 f"{self._stillborn} workers ended before they were ready ({exit_words(code)}); everything stored is "
                 f"kept: look for the reason with --jobs 0, or give workers more --memory"
@@ -210,7 +210,8 @@ class Processes:
             return f"took longer than {self.timeout:g} s (--timeout)" if late else ""
         self._kills[culprit.key, culprit.first_trial] += 1
         kills = self._kills[culprit.key, culprit.first_trial]
-        return f"ended {kills} workers ({exit_words(code)})" if kills >= KILLS else ""
+        most = KILLED if killed(code) and not worker.whose else KILLS  # a stranger may have killed it
+        return f"ended {kills} workers ({exit_words(code)})" if kills >= most else ""
 
 
 def _asked_for(row: Row, unit: Unit) -> Row:
