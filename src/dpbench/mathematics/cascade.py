@@ -242,9 +242,10 @@ class Likelihoods:
 
     @classmethod
     def of(cls, base: Ints, size: int, points: int) -> Likelihoods:
-        """Room for so many boxes."""
-        grids = (np.zeros(size), np.ones(size), np.zeros(size, dtype=np.int64))
-        return cls(base, *grids, *(np.zeros((size, points)) for _ in range(3)), np.zeros(size), np.zeros((4, size)))
+        """Zeros, for so many boxes."""
+        beta, even, onward = np.zeros((3, size, points))
+        grids = np.zeros(size), np.ones(size), np.zeros(size, dtype=np.int64)
+        return cls(base, *grids, beta, even, onward, np.zeros(size), np.zeros((4, size)))
 
     @property
     def bundle(self) -> tuple[Any, ...]:
