@@ -69,7 +69,7 @@ def synthetic() -> Iterator[Release]:
     """The training set: all shapes, and an instance of every family."""
     plan: dict[int, list[tuple[str, Sequence[int]]]] = {
         1: [("1024", SCALES), ("4096", SCALES[::2])],
-        2: [("64x64", SCALES)],
+        2: [("64x64", SCALES), ("128x128", SCALES[::2])],
     }
     for axes, domains in plan.items():
         for domain, scales in domains:

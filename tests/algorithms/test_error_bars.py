@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from scipy.stats import t as student
@@ -10,6 +13,8 @@ import dpbench as dpb
 from dpbench import fitted
 from dpbench.datasets import shapes
 from dpbench.errors import InvalidDomain, InvalidInput, Unsupported
+from dpbench.mathematics.cells import Cells
+from dpbench.privacy import NoNoise, Recording, Replay
 from dpbench.workloads import AllRange, Identity, Prefix, RandomRange, Ranges
 
 CASCADE = dpb.algorithms.get("Cascade")
@@ -211,3 +216,51 @@ def test_cells_of_a_workload_of_cells():
     x = np.full(256, 1000)
     outcome = CASCADE.outcome(x, Identity(256), 0.1, trials=3, seed=0)
     assert coverage(outcome.intervals(Identity(256)), x) > 0.84
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepsACount(dpb.Algorithm):
+    """Keeps what it has not asked for: the estimate itself is private."""
+
+    name = "KeepsACount"
+    secret: ClassVar[list[int]] = []
+
+    def estimate_once(self, data, workload):
+        data.keep({"secret": np.array(self.secret)})
+        return data.laplace(Cells(data.domain), data.budget, "cells")
+
+
+def kept_by(algorithm, x, workload, channel, noise):
+    """What an outcome keeps of each trial, as plain arrays."""
+    outcome = algorithm.outcome(x, workload, 0.5, trials=3, seed=0, channel=channel, noise=noise)
+    return [each if isinstance(each, dict) else vars(each) for each in outcome.kept]
+
+
+def alike(one, other):
+    """Whether all arrays of all trials are the same, bit for bit."""
+    return len(one) == len(other) and all(
+        np.array_equal(mine[name], theirs[name])
+        for mine, theirs in zip(one, other, strict=True)
+        for name in mine
+        if isinstance(mine[name], np.ndarray)
+    )
+
+
+@pytest.mark.parametrize("shape", [(64,), (32, 32)])
+def test_what_is_kept_follows_from_answers_alone(shape):
+    """A neighbour that is given the recorded answers keeps the same, at a loss of at most epsilon; a leak does not."""
+    workload = Prefix(shape) if len(shape) == 1 else RandomRange(shape, 50)
+    x = table("power-law" if len(shape) == 1 else "clusters", shape, 5000)
+    neighbour = x.copy()
+    neighbour.reshape(-1)[7] += 1
+    for algorithm in (CASCADE, KeepsACount()):
+        recording = Recording()
+        KeepsACount.secret[:] = [int(x.reshape(-1)[7])]
+        first = kept_by(algorithm, x, workload, recording, None)
+        again = Replay(recording)
+        KeepsACount.secret[:] = [int(neighbour.reshape(-1)[7])]
+        second = kept_by(algorithm, neighbour, workload, again, NoNoise(3))
+        again.finish()
+        assert np.abs(again.total(3)[0]).max() <= 0.5 + 1e-9
+        assert len(first) == 3
+        assert alike(first, second) == (algorithm is CASCADE)

@@ -89,7 +89,7 @@ class Cascade(Algorithm):
     exchangeable = False  # binomial noise knows the unit of a record
     bounds: ClassVar[Mapping[str, tuple[int, int]]] = {"points": (2, 1000), "rounds": (0, 100)}
 
-    points: int = 11
+    points: int = 9
     """Points of the grid that a likelihood is kept on, at most."""
     rounds: int = 2
     """Times that the weights of the prior are learned from the answers."""

@@ -25,6 +25,7 @@ Gaussian noise has its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -35,10 +36,12 @@ from numpy.typing import NDArray
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput
 from dpbench.mathematics.leaning import leaning
-from dpbench.mathematics.settled import Settled
+from dpbench.mathematics.settled import Settled, sample
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Known = tuple[Any, Any, Any, Any, Floats]
+"""Arguments of ``kernels/cascade.py`` that all passes share."""
 
 SHARPNESS = (0.7, 10.0, 200.0)
 """The a of the Betas, ascending."""
@@ -54,14 +57,16 @@ LARGEST_WORKSPACE = 2**22
 class Fineness:
     """How finely likelihoods are kept."""
 
-    points: int = 11
+    points: int = 9
     """Points of a grid at most."""
-    reach: float = 4.5
+    reach: float = 3.7
     """Standard deviations of least squares that a grid goes to either side."""
     rounds: int = 2
     """Times that the weights are learned."""
-    points_of_rounds: int = 9
+    points_of_rounds: int = 7
     """Points of a grid at most while they are."""
+    learned_from: int = 12
+    """Squares of a size whose inside they are learned from, about."""
 
 
 class Squares:
@@ -156,12 +161,18 @@ class Squares:
         rows = np.zeros(tuple(self.sides.tolist()))
         last = np.flatnonzero((self.first_child < 0) & (self.cells > 0))
         each = totals[last] / self.cells[last]
-        for size in np.unique(self.logs[last], axis=0):
-            mine = np.flatnonzero((self.logs[last] == size).all(axis=1))
+        flat = rows.reshape(-1)
+        for _, mine in self.by_size(last):
             labels = self.labels(last[mine])
-            flat = rows.reshape(-1)
-            flat[labels >= 0] = each[mine][labels[labels >= 0]]
+            there = np.flatnonzero(labels >= 0)
+            flat[there] = each[mine][labels[there]]
         return rows.reshape(self.domain.shape)
+
+    def by_size(self, squares: Ints) -> Iterator[tuple[Ints, Ints]]:
+        """The logarithms of the sides, and which of some squares have them, size by size."""
+        size = self.logs[squares, 0] * 64 + self.logs[squares, 1]
+        for each in np.flatnonzero(np.bincount(size)).tolist():
+            yield np.array(divmod(each, 64)), np.flatnonzero(size == each)
 
     def _cells_from(self, corner: Ints, logs: Ints) -> Ints:
         end = np.minimum(corner + (1 << logs), self.sides)
@@ -171,6 +182,11 @@ class Squares:
     def workspace(self) -> int:
         """How many boxes likelihoods are kept for, in all."""
         return int(4 * self._children.sum())
+
+    @property
+    def tree(self) -> tuple[Ints, Ints, Ints, Floats]:
+        """As kernels take it."""
+        return self.first_child, self.log_grid, self.logs, self.cells.astype(np.float64)
 
     @property
     def _children(self) -> Ints:
@@ -217,10 +233,24 @@ class Likelihoods:
     """``(boxes, points)``, the largest of each box 1."""
     even: Floats
     """The same if all cells are alike, over the product of the halves' scales."""
+    onward: Floats
+    """That of all ways to go on, or the mean of the first of two squares (``kernels/cascade.py``)."""
     log_scale: Floats
     """What beta was divided by."""
     of_boxes: Floats
     """``(4, boxes)``: cells, least squares mean and variance by what is inside, the largest even count."""
+
+    @classmethod
+    def of(cls, base: Ints, size: int, points: int) -> Likelihoods:
+        """Zeros, for so many boxes."""
+        beta, even, onward = np.zeros((3, size, points))
+        grids = np.zeros(size), np.ones(size), np.zeros(size, dtype=np.int64)
+        return cls(base, *grids, beta, even, onward, np.zeros(size), np.zeros((4, size)))
+
+    @property
+    def bundle(self) -> tuple[Any, ...]:
+        """As kernels take it."""
+        return self.low, self.per, self.points, self.beta, self.even, self.onward, self.log_scale, self.of_boxes
 
 
 def posterior(squares: Squares, fineness: Fineness | None = None) -> Posterior:
@@ -240,10 +270,12 @@ def posterior_without_slopes(squares: Squares, fineness: Fineness) -> Posterior:
     return _learned(squares, fineness, known_of(squares, slopes=False))
 
 
-def _learned(squares: Squares, fineness: Fineness, known: tuple[Any, ...]) -> Posterior:
+def _learned(squares: Squares, fineness: Fineness, known: Known) -> Posterior:
     weights = start = first_weights(squares)
+    some = sample(squares, fineness.learned_from)
+    of_some = known if some is squares else known_of(some, slopes=bool(known[4].any()))
     for _ in range(fineness.rounds):
-        found = given(squares, weights, fineness.points_of_rounds, fineness.reach, known)
+        found = given(some, weights, fineness.points_of_rounds, fineness.reach, of_some, learn=True)
         raw = found.taken + PSEUDO * start
         weights = np.where(start > 0, np.maximum(raw / raw.sum(axis=1, keepdims=True), 1e-9), 0.0)
     return given(squares, weights, fineness.points, fineness.reach, known)
@@ -265,11 +297,14 @@ def given(
     weights: Floats,
     points: int,
     reach: float,
-    known: tuple[Any, ...] | None = None,
+    known: Known | None = None,
     largest: int | None = None,
+    *,
+    learn: bool = False,
 ) -> Posterior:
     """The posterior under given weights, on grids of so many points that reach so many standard deviations.
 
+    To ``learn``, how many boxes took each term is counted; else it is 0.
     Likelihoods are kept where they have up to ``largest`` numbers; None: ``LARGEST_WORKSPACE``.
     """
     from dpbench.mathematics.kernels import cascade
@@ -277,55 +312,37 @@ def given(
     boxes = 4 * squares._children
     kept = int(boxes.sum()) * points <= (LARGEST_WORKSPACE if largest is None else largest)
     base = np.cumsum(boxes) - boxes if kept else np.zeros_like(boxes)
-    size = int(boxes.sum() if kept else boxes.max())
-    likelihoods = Likelihoods(
-        base,
-        np.zeros(size),
-        np.ones(size),
-        np.zeros(size, dtype=np.int64),
-        np.zeros((size, points)),
-        np.zeros((size, points)),
-        np.zeros(size),
-        np.zeros((4, size)),
-    )
+    likelihoods = Likelihoods.of(base, int(boxes.sum() if kept else boxes.max()), points)
     totals, taken = np.zeros(squares.count), np.zeros(weights.shape)
-    evidence, total = cascade.posterior(  # type: ignore[call-arg]  # numba's dispatcher takes any number
-        squares.first_child,
-        squares.log_grid,
-        squares.logs,
-        *(known or known_of(squares)),
-        weights,
-        int(squares.log_domain[1]) + 1,
-        *_tables(),
+    known = known or known_of(squares)
+    evidence, total = cascade.posterior(
+        *known[:4],
+        (weights, int(squares.log_domain[1]) + 1, known[4]),
+        tables(),
         reach,
+        learn,
         base,
         kept,
-        likelihoods.low,
-        likelihoods.per,
-        likelihoods.points,
-        likelihoods.beta,
-        likelihoods.even,
-        likelihoods.log_scale,
-        likelihoods.of_boxes,
+        likelihoods.bundle,
         totals,
         taken,
     )
     return Posterior(squares, weights, totals, total, evidence, taken, likelihoods if kept else None)
 
 
-def known_of(squares: Squares, *, slopes: bool = True) -> tuple[Any, ...]:
-    """What all passes share: cells, answers, least squares, and the answers in a line."""
+def known_of(squares: Squares, *, slopes: bool = True) -> Known:
+    """What all passes share: the tree, its answers, least squares, the answers in a line, and how the density leans."""
     from dpbench.mathematics.kernels.squares import list_answers
 
-    cells = squares.cells.astype(np.float64)
-    listed = list_answers(squares.first_child, squares._children, cells, squares.answer, squares.rate)
+    tree = squares.tree
+    listed = list_answers(squares.first_child, squares._children, tree[3], squares.answer, squares.rate)
     moments = squares.moments()
     lean = leaning(squares, moments[2], moments[3]) if slopes else np.zeros((squares.count, 2))
-    return cells, squares.answer, squares.rate, squares.gaussian, *moments, *listed, lean
+    return tree, (squares.answer, squares.rate, squares.gaussian), moments, listed, lean
 
 
 @lru_cache(maxsize=1)
-def _tables() -> tuple[Floats, ...]:
+def tables() -> tuple[Floats, ...]:
     """Of each Beta: densities by distance from the middle, masses of an end, three Gauss points; and the normal's."""
     from scipy.special import betainc, roots_jacobi
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.errors import Unsupported
-from dpbench.mathematics.cascade import SHARPNESS, Posterior, _tables, given, known_of
+from dpbench.mathematics.cascade import SHARPNESS, Posterior, given, known_of, tables
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -38,32 +39,22 @@ def blocks_of_draws(found: Posterior, points: int, reach: float, many: int, seed
             f"ask on a coarser domain, or for intervals with guaranteed=True"
         )
     states = np.random.SeedSequence((PURPOSE, *seed)).generate_state(many, np.uint64)[:, None].copy()
-    log_beta = np.log(np.maximum(likelihoods.beta, 1e-300))
+    logs = replace(likelihoods, beta=np.log(np.maximum(likelihoods.beta, 1e-300)))
     step = max(1, BLOCK // squares.domain.size)
     for start in range(0, many, step):
         some = states[start : start + step]
         out = np.zeros((len(some), *squares.sides.tolist()), dtype=np.int64)
-        draw(  # type: ignore[call-arg]  # numba's dispatcher takes any number
-            squares.first_child,
-            squares.log_grid,
-            squares.logs,
+        draw(
+            squares.tree,
             squares.corner,
             squares.sides,
-            squares.answer,
-            squares.rate,
-            squares.gaussian,
+            (squares.answer, squares.rate, squares.gaussian),
             found.weights,
             int(squares.log_domain[1]) + 1,
-            *_tables(),
+            tables(),
             _quantiles(),
             likelihoods.base,
-            likelihoods.low,
-            likelihoods.per,
-            likelihoods.points,
-            log_beta,
-            likelihoods.even,
-            likelihoods.log_scale,
-            likelihoods.of_boxes,
+            logs.bundle,
             some,
             out,
         )

@@ -29,8 +29,8 @@ def leaning(squares: Squares, mean: Floats, variance: Floats) -> Floats:
     cells = squares.spread(mean).reshape(squares.sides)
     inner = np.flatnonzero((squares.first_child >= 0) & (squares.cells > 0))
     factor = 1.0 if squares.gaussian else 2.0
-    for size in np.unique(squares.logs[inner], axis=0):
-        mine = inner[(squares.logs[inner] == size).all(axis=1)]
+    for size, which in squares.by_size(inner):
+        mine = inner[which]
         place = squares.corner[mine] >> size
         starts = [np.arange(0, side, 1 << log) for side, log in zip(squares.sides.tolist(), size.tolist(), strict=True)]
         block = np.add.reduceat(np.add.reduceat(cells, starts[0], axis=0), starts[1], axis=1)

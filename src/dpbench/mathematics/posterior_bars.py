@@ -42,7 +42,7 @@ Floats = NDArray[np.float64]
 
 DRAWS = 200
 """Draws that an interval is read off."""
-FINENESS = Fineness(points=17, reach=6.0)
+FINENESS = Fineness(points=17, reach=6.0, points_of_rounds=11)
 """Finer than an estimate needs: tails count here."""
 WEAK = 1000.0
 """Epsilon times the estimated total below which bars of small boxes are not model-based."""

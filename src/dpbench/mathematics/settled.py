@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from dpbench.mathematics.cascade import Squares
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Moments = tuple[Floats, Floats, Floats, Floats]
 
 CLEAR, MANY = 5.0, 0.25
 """Standard deviations of its noise, and variances of it, that a count has at least."""
@@ -53,7 +55,7 @@ class Settled:
     @property
     def rest(self) -> Squares:
         """The squares that are not inside settled ones."""
-        return self._without() if self.any else self.squares
+        return _emptied(self.squares, self._ends, self._inside, self._moments) if self.any else self.squares
 
     def share_out(self, totals: Floats) -> Floats:
         """Totals ``(squares,)`` of the squares without squares inside, from those of the rest."""
@@ -71,16 +73,45 @@ class Settled:
         )
         return every
 
-    def _without(self) -> Squares:
-        kept, old = ~self._inside, self.squares
-        number = np.cumsum(kept) - 1
-        rest = type(old)(old.domain, gaussian=old.gaussian)
-        for name in ("corner", "logs", "log_grid", "first_child", "answer", "rate", "asked", "cells"):
-            setattr(rest, name, getattr(old, name)[kept])
-        ends = self._ends[kept]
-        rest.first_child = np.where(ends | (rest.first_child < 0), -1, number[rest.first_child])
-        rest.log_grid[ends] = 0
-        rest.answer[ends], rest.rate[ends] = 0.0, 0.0
-        rest.answer[ends, 0] = self._moments[0][self._ends]
-        rest.rate[ends, 0] = 1 / np.sqrt(self._moments[1][self._ends])
-        return rest
+
+def _emptied(squares: Squares, ends: Bools, inside: Bools, moments: Moments) -> Squares:
+    """Squares without those inside some: each of these ends has what least squares knows of it as its answer."""
+    kept = ~inside
+    number = np.cumsum(kept) - 1
+    rest = type(squares)(squares.domain, gaussian=squares.gaussian)
+    for name in ("corner", "logs", "log_grid", "first_child", "answer", "rate", "asked", "cells"):
+        setattr(rest, name, getattr(squares, name)[kept])
+    there = ends[kept]
+    rest.first_child = np.where(there | (rest.first_child < 0), -1, number[rest.first_child])
+    rest.log_grid[there] = 0
+    rest.answer[there], rest.rate[there] = 0.0, 0.0
+    rest.answer[there, 0] = moments[0][ends]
+    rest.rate[there, 0] = 1 / np.sqrt(moments[1][ends])
+    return rest
+
+
+def sample(squares: Squares, many: int) -> Squares:
+    """The same, where of the squares that hold no more than uncut squares about ``many`` of each size are left as such.
+
+    They are chosen evenly by their counts, so that full and empty ones are there in proportion, and a mirrored or
+    transposed table has the mirrored or transposed sample.
+    """
+    from dpbench.mathematics.kernels.squares import inside_of
+
+    children, moments = squares._children, squares.moments()
+    inner = np.flatnonzero(squares.first_child >= 0)
+    deeper = np.cumsum(squares.first_child >= 0)
+    first, end = squares.first_child[inner], squares.first_child[inner] + children[inner] - 1
+    last = inner[(deeper[end] == deeper[first - 1]) & (squares.cells[inner] > 0) & (inner > 0)]
+    ends = np.zeros(squares.count, dtype=np.bool_)
+    for _, which in squares.by_size(last):
+        mine = last[which]
+        step = len(mine) // many
+        if step > 1:
+            mine = mine[np.argsort(moments[2][mine], kind="stable")]
+            left_out = np.ones(len(mine), dtype=np.bool_)
+            left_out[len(mine) - 1 - step // 2 :: -step] = False
+            ends[mine[left_out]] = True
+    if not ends.any():
+        return squares
+    return _emptied(squares, ends, inside_of(squares.first_child, children, ends), moments)

@@ -13,7 +13,9 @@ import math
 import numpy as np
 from numba import njit
 
-from dpbench.mathematics.kernels.cascade import NARROW, UNDERFLOW, WIDE, _halves, _kind, at_value, misfit
+from dpbench.mathematics.kernels.cascade import ANSWERS, BOXES, TABLES, TREE, UNDERFLOW
+from dpbench.mathematics.kernels.dyadic import halves, kind_of
+from dpbench.mathematics.kernels.halves import NARROW, WIDE, at_value, misfit
 
 GRAIN = 2.0
 """Points of an integral per step of a grid."""
@@ -317,10 +319,10 @@ def _below(corner, logs, sides, x, even, weight, columns, quantile, stack, state
 
 
 @njit(inline="always")
-def _box(v, b, rows, cols, tree, boxes):  # type: ignore[no-untyped-def]
+def _box(v, b, rows, cols, places, grids):  # type: ignore[no-untyped-def]
     """What :func:`_log_half` reads of a box: whether it is a square without squares inside, answers, and its grid."""
-    first_child, base, answer, rate = tree
-    low, per, points, log_beta, logc = boxes
+    first_child, base, answer, rate = places
+    low, per, points, log_beta, logc = grids
     p = (b - base[v]) // (2 * cols)
     q = (b - base[v]) - p * 2 * cols
     c = np.int64(0)
@@ -331,48 +333,20 @@ def _box(v, b, rows, cols, tree, boxes):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    "void(int64[::1], int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], float64[:,::1], float64[:,::1], boolean, "
-    "float64[:,::1], int64, float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1], float64[::1], "
-    "float64[::1], float64[:,::1], int64[::1], float64[::1], float64[::1], int64[::1], float64[:,::1], "
-    "float64[:,::1], float64[::1], float64[:,::1], uint64[:,::1], int64[:,:,::1])",
+    f"void({TREE}, int64[:,::1], int64[::1], {ANSWERS}, float64[:,::1], int64, {TABLES}, float64[:,::1], int64[::1], "
+    f"{BOXES}, uint64[:,::1], int64[:,:,::1])",
     cache=True,
     error_model="numpy",
 )
-def draw(  # type: ignore[no-untyped-def]
-    first_child,
-    log_grid,
-    logs,
-    corner,
-    sides,
-    answer,
-    rate,
-    gaussian,
-    weight,
-    columns,
-    density,
-    end,
-    node,
-    node_weight,
-    spread,
-    normal,
-    quantile,
-    base,
-    low,
-    per,
-    points,
-    log_beta,
-    even,
-    logc,
-    of_boxes,
-    states,
-    out,
-):
+def draw(tree, corner, sides, answers, weight, columns, tables, quantile, base, boxes, states, out):  # type: ignore[no-untyped-def]
     """A table of counts ``(rows, columns)`` for every state, added up from the posterior of all boxes."""
-    n = first_child.shape[0]
+    first_child, log_grid, logs, _ = tree
+    answer, rate, gaussian = answers
+    low, per, points, log_beta, even, _, logc, of_boxes = boxes
     box_cells, box_mean, box_variance, cap = of_boxes[0], of_boxes[1], of_boxes[2], of_boxes[3]
-    tables = (density, end, node, node_weight, spread, normal)
-    tree = (first_child, base, answer, rate)
-    boxes = (low, per, points, log_beta, logc)
+    n = first_child.shape[0]
+    places = (first_child, base, answer, rate)
+    grids = (low, per, points, log_beta, logc)
     factor = 1.0 if gaussian else 2.0
     counts = np.zeros(n, dtype=np.int64)
     alike = np.zeros(n, dtype=np.bool_)
@@ -416,7 +390,7 @@ def draw(  # type: ignore[no-untyped-def]
                 axis = 0 if p < rows else 1
                 if flat == 0:
                     # how likely every way to go on is
-                    kind = _kind(logs[v], p, q, rows, cols, columns)
+                    kind = kind_of(logs[v], p, q, rows, cols, columns)
                     cuts = (1 if p < rows else 0) + (1 if q < cols else 0)
                     w_u = weight[kind, 0]
                     to_b = w_u / cuts if x > cap[b] else 0.0
@@ -425,12 +399,12 @@ def draw(  # type: ignore[no-untyped-def]
                     for a in range(2):
                         total[a] = 0.0
                         if (p if a == 0 else q) < (rows if a == 0 else cols):
-                            one, two = _halves(p, q, wide, a)
+                            one, two = halves(p, q, wide, a)
                             best = max(best, logc[base[v] + one] + logc[base[v] + two])
                     for a in range(2):
                         if (p if a == 0 else q) >= (rows if a == 0 else cols):
                             continue
-                        one, two = _halves(p, q, wide, a)
+                        one, two = halves(p, q, wide, a)
                         one += base[v]
                         two += base[v]
                         relative = logc[one] + logc[two] - best
@@ -442,8 +416,8 @@ def draw(  # type: ignore[no-untyped-def]
                             1 + 5 * a,
                             weight[kind, 5 + 5 * a] + to_b,
                             box_cells[one] / box_cells[b],
-                            _box(v, one, rows, cols, tree, boxes),
-                            _box(v, two, rows, cols, tree, boxes),
+                            _box(v, one, rows, cols, places, grids),
+                            _box(v, two, rows, cols, places, grids),
                             gaussian,
                             tables,
                             part[a],
@@ -452,7 +426,7 @@ def draw(  # type: ignore[no-untyped-def]
                         )
                     everything = level + total[0] + total[1]
                     if not everything > UNDERFLOW:  # as least squares would split it
-                        one, two = _halves(p, q, wide, axis)
+                        one, two = halves(p, q, wide, axis)
                         one += base[v]
                         share = box_variance[one] / box_variance[b]
                         t = box_mean[one] + share * (x - box_mean[b])
@@ -466,7 +440,7 @@ def draw(  # type: ignore[no-untyped-def]
                             axis = 0 if pick < level + total[0] and total[0] > 0.0 else 1
                             if total[axis] <= 0.0:
                                 axis = 1 - axis
-                            one, two = _halves(p, q, wide, axis)
+                            one, two = halves(p, q, wide, axis)
                             one += base[v]
                             two += base[v]
                             added = 0.0
@@ -475,8 +449,8 @@ def draw(  # type: ignore[no-untyped-def]
                             first = _take(
                                 x,
                                 box_cells[one] / box_cells[b],
-                                _box(v, one, rows, cols, tree, boxes),
-                                _box(v, two, rows, cols, tree, boxes),
+                                _box(v, one, rows, cols, places, grids),
+                                _box(v, two, rows, cols, places, grids),
                                 gaussian,
                                 quantile,
                                 part[axis],
@@ -486,7 +460,7 @@ def draw(  # type: ignore[no-untyped-def]
                                 state,
                             )
                 if flat == 1:
-                    one, two = _halves(p, q, wide, axis)
+                    one, two = halves(p, q, wide, axis)
                     first = binomial_draw(x, box_cells[base[v] + one] / box_cells[b], state)
                 for second in range(2):
                     stack[waiting, 0] = 2 * p + second if axis == 0 else p
