@@ -7,27 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from fractions import Fraction
+from math import sqrt
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.algorithm import Algorithm
-from dpbench.errors import InvalidInput, Unsupported
-from dpbench.mathematics.multiplicative_weights import MultiplicativeWeights
-from dpbench.mathematics.worst_answered import BoxTotals, Queries, WorstAnswered, queries_of
+from dpbench.algorithm import by_variant
+from dpbench.errors import InvalidInput
+from dpbench.mathematics.maximum_entropy import MaximumEntropy
+from dpbench.mathematics.multiplicative_weights import Replays
+from dpbench.mathematics.worst_answered import BoxTotals, Queries
 from dpbench.privacy import PrivateData, evenly, split
-from dpbench.workloads import Workload
+from dpbench.query_selection import QuerySelection, Selection
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-LARGEST_BATCH = 2**22
-"""Scores or cells held at once; where all trials together have more, they are run one by one."""
-
 
 class ChosenBox:
-    """Ask for the records in one box a trial, which one record moves by 1."""
+    """Ask for the records in one box per trial, which one record moves by 1."""
 
     sensitivity = 1
     lattice = 1
@@ -43,7 +43,7 @@ class ChosenBox:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MWEM(Algorithm):
+class MWEM(QuerySelection):
     """An estimate that starts uniform; every round measures a query that it answers badly and learns from it.
 
     A round selects a query of the workload that was not measured yet, by how far the estimate is off on it, and
@@ -80,8 +80,10 @@ class MWEM(Algorithm):
 
     rounds: int = 10
     """Queries to measure (the paper's T); at most all of the workload."""
+    inference: Literal["maximum entropy", "replays"] = by_variant(private="maximum entropy", published="replays")
+    """How a round learns from all answers; on three or more axes always by replays."""
     replays: int = 100
-    """How many times each round goes through all measurements."""
+    """How many times each round goes through all measurements, where it replays."""
     share: float = 0.5
     """Share of a round's budget that selects the query; the rest measures it."""
     average: bool = False
@@ -92,39 +94,31 @@ class MWEM(Algorithm):
         if not 0 < self.share < 1:
             raise InvalidInput(f"share is {self.share}; give a share of a round between 0 and 1, both excluded")
 
-    def estimate(self, data: PrivateData, workload: Workload) -> Floats:
-        """All trials at once, or one by one where the scores would fill the memory."""
-        count = workload.queries
-        if count is None:
-            raise Unsupported(
-                f"MWEM selects from a list of queries and {workload!r} is a distribution; give it queries=2000, say"
-            )
-        if data.trials > 1 and data.trials * max(count, data.domain.size) > LARGEST_BATCH:
-            return super().estimate(data, workload)
-        return self._learn(data, queries_of(workload), min(self.rounds, count))
-
-    def estimate_once(self, data: PrivateData, workload: Workload) -> Floats:
-        """One trial."""
-        return np.asarray(self.estimate(data, workload)[0])
-
-    def _learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
-        trials = data.trials
+    def learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
+        """Select, measure, learn, round by round."""
         for_selection, for_answer = split(evenly(data.budget, rounds), self.share)
-        weights = MultiplicativeWeights(data.domain, np.reshape(data.scale, trials), rounds, self.replays)
-        estimate = weights.estimate()
-        mean = np.zeros_like(estimate) if self.average else estimate
-        measured = np.empty((trials, 0), dtype=np.int64)
+        learner = self._learner(data, queries, rounds, for_answer)
+        selection = Selection(data, queries, rounds, for_selection)
+        mean = np.zeros((data.trials, *data.domain.shape))
         for number in range(1, rounds + 1):
             # select: the query that the estimate answers worst
-            score = WorstAnswered(queries, estimate, measured)
-            chosen = np.reshape(data.choose(score, for_selection, f"query {number}"), trials)
-            measured = np.column_stack([measured, chosen])
-            # measure: its answer
-            noisy = np.reshape(data.measure(ChosenBox(queries, chosen), for_answer, f"answer {number}"), trials)
-            # learn: multiplicative weights, with the earlier answers again
-            coefficients = queries.coefficients[chosen]
-            weights.learn(queries.lower[chosen], queries.upper[chosen], coefficients, coefficients * noisy)
-            estimate = weights.estimate()
+            chosen = selection.next(learner.answers())
+            # measure: the records in its box
+            noisy = data.measure(ChosenBox(queries, chosen), for_answer, f"answer {number}")
+            # learn: from this and all earlier answers
+            learner.learn(chosen, np.reshape(noisy, data.trials))
             if self.average:
-                mean += (estimate - mean) / number
-        return mean if self.average else estimate
+                mean += (learner.estimate() - mean) / number
+        if isinstance(learner, MaximumEntropy):
+            for trial in learner.replayed:
+                data.ledger.note(f"trial {trial + 1} of {data.trials} was replayed: maximum entropy did not converge")
+        return mean if self.average else learner.estimate()
+
+    def _learner(
+        self, data: PrivateData, queries: Queries, rounds: int, for_answer: Fraction
+    ) -> MaximumEntropy | Replays:
+        totals = np.reshape(data.scale, data.trials)
+        if self.inference == "replays" or data.domain.ndim > 2:
+            return Replays(queries, totals, rounds, self.replays)
+        deviation = sqrt(2) / data.as_epsilon(for_answer)
+        return MaximumEntropy(queries, totals, rounds, deviation, self.replays)
