@@ -159,9 +159,9 @@ class Prefixes:
         """See :class:`Solver`."""
         from dpbench.mathematics.kernels.entropy_prefixes import running_sums
 
-        sums = np.empty((len(totals), len(self._places)))
+        sums = np.empty((len(totals), len(self._places) - 1))
         running_sums(self._known, self._ends, self._density, totals, self._places, sums)
-        return sums[:, 1:] if self._every else sums[:, self._upper]
+        return sums if self._every else sums[:, self._upper - 1]
 
     def estimate(self, totals: Floats) -> Floats:
         """See :class:`Solver`."""

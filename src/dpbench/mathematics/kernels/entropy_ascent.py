@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from numba import njit
 
-LONGEST = 4.0
+LONGEST = 32.0
 """A step changes no multiplier by more."""
 ATTEMPTS = 8
 """Lengths of a step that are tried, each a quarter of the one before."""

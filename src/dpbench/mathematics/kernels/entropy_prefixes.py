@@ -158,13 +158,12 @@ def spread(known, ends, density, totals, cells):  # type: ignore[no-untyped-def]
 
 @njit("void(int64[::1], int64[:,::1], float64[:,::1], float64[::1], float64[::1], float64[:,::1])", cache=True)
 def running_sums(known, ends, density, totals, places, sums):  # type: ignore[no-untyped-def]
-    """Counts of the first 0, 1, 2, ... cells, ``(trials, cells + 1)``; ``places`` are these numbers, as floats."""
+    """Counts of the first 1, 2, ... cells, ``(trials, cells)``; ``places`` are the numbers from 0 on, as floats."""
     for t in range(sums.shape[0]):
         below = 0.0
-        sums[t, 0] = 0.0
         for k in range(known[t] + 1):
             each = density[t, k] * totals[t]
             first = ends[t, k]
             for c in range(first, ends[t, k + 1]):
-                sums[t, c + 1] = below + each * (places[c + 1] - places[first])
+                sums[t, c] = below + each * (places[c + 1] - places[first])
             below += each * (ends[t, k + 1] - first)

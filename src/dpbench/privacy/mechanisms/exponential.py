@@ -94,7 +94,7 @@ class Exponential(Mechanism):
         exact = max(abs(highest), abs(lowest)) * 2.0**-52 <= quarter  # NaN is never at most anything
         if exact and not forbidden:
             return ""
-        best = np.maximum.reduceat(truth, starts[:-1], axis=-1)
+        best = truth.max(axis=-1) if len(starts) == 2 else np.maximum.reduceat(truth, starts[:-1], axis=-1)
         if not np.isfinite(highest) or not np.isfinite(best).all():
             return "allows no candidate, or scores one as NaN or infinity; score at least one above -inf"
         if exact:
