@@ -1,4 +1,4 @@
-"""MWEM: multiplicative weights, taught by the queries that it answers worst.
+"""MWEM: an estimate taught by the queries that it answers worst.
 
 Hardt, Ligett, McSherry. A simple and practical algorithm for differentially private data release. NIPS 2012.
 """
@@ -47,22 +47,30 @@ class MWEM(QuerySelection):
     """An estimate that starts uniform; every round measures a query that it answers badly and learns from it.
 
     A round selects a query of the workload that was not measured yet, by how far the estimate is off on it, and
-    measures it with noise. Multiplicative weights then go through all measurements so far, oldest first, many times
-    over. The estimate always adds up to the scale.
+    counts the records in its box with noise. The estimate then learns from all counts so far. It always adds up to the
+    scale.
 
-    As in the authors' code the estimate of the last round is returned and measurements are replayed. ``average=True``
-    returns the mean over the rounds, which the publication's bound is about. Departures: exponents are clipped to
-    +-50, where the authors' code overflows; there are at most as many rounds as queries; and where a query's weight
-    exceeds 1 the whole workload is scaled down for the updates, which are made for coefficients from -1 to 1.
+    On one or two axes the private form takes the histogram of regularised maximum entropy, solved by Newton's method:
+    where multiplicative weights, the publication's inference, would lead if they were replayed for ever, but for a pull
+    towards uniform in proportion to the noise (``mathematics/maximum_entropy.py``). It is made of noisy answers alone,
+    so it costs nothing. A trial for which the method fails is done again by replays, and the ledger has a note of it.
+    On more axes, with ``inference="replays"`` and in the published form, multiplicative weights go through all
+    measurements so far, oldest first, a hundred times per round, as in the authors' code.
 
-    The scale is side information, which the published form is given for free; it differs in nothing else.
+    As there, the estimate of the last round is returned; ``average=True`` returns the mean over the rounds, which the
+    publication's bound is about. Departures of the replays: exponents are clipped to +-50, where the authors' code
+    overflows; there are at most as many rounds as queries; and where a query's weight exceeds 1 the whole workload is
+    scaled down for the updates, which are made for coefficients from -1 to 1.
+
+    The scale is side information, which the published form is given for free. Its selections draw Gumbel noise for
+    every candidate, as when the shipped study was run; those of the private form, of the same law, draw once.
 
     Privacy
     -------
     Each round spends epsilon / rounds, ``share`` of it on the selection. One record moves the score |W_j x - W_j xhat|
     by at most the largest |weight|: xhat follows from earlier answers and the scale. Scores can rise and fall, so
     the factor 2 of the exponential mechanism stays. The rest is spent on the number of records in the
-    selected box, sensitivity 1, which is multiplied by the query's weight afterwards.
+    selected box, sensitivity 1. Learning, whichever way it is done, sees these counts, the scale and public things.
     The scale is estimated with a share of epsilon before; where it is public, one record shows.
     """
 
