@@ -59,7 +59,7 @@ class Selection:
         self._rounds = 0
 
     def next(self, answers: Floats) -> Ints:
-        """A query that ``answers`` ``(trials, q)``, totals of the boxes by the estimate, are far off on; ``(trials,)``."""
+        """A query that ``answers`` ``(trials, q)``, the estimate's totals of boxes, are far off on; ``(trials,)``."""
         score = WorstAnswered(self._queries, answers, self._chosen[:, : self._rounds])
         chosen = self._data.choose(score, self._spend, f"query {self._rounds + 1}")
         self._chosen[:, self._rounds] = chosen

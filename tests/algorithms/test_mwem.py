@@ -121,7 +121,7 @@ class TestMaximumEntropy:
 
     @pytest.mark.parametrize("batch", [2**22, 1], ids=["together", "one by one"])
     def test_the_ledger_says_what_was_replayed(self, batch, monkeypatch):
-        """Where the last round fails: as many notes as trials that failed, and an estimate that adds up to the scale."""
+        """Where the last round fails: notes, and an estimate that adds up to the scale."""
         assert MWEM.outcome(np.arange(30), Prefix(30), 1, 3, seed=0).ledger.notes == ()
         monkeypatch.setattr(query_selection, "LARGEST_BATCH", batch)
         monkeypatch.setattr(maximum_entropy, "FAR", -1.0)

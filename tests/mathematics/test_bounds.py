@@ -1,7 +1,7 @@
 """Kernels with their indices checked, once: numba leaves a read beyond an array unseen unless it is asked to look.
 
-What is run with checks is a text per exercise, in a process of its own, since numba decides when it compiles; add one for
-kernels that need more than a run of every algorithm.
+What is run with checks is a text per exercise, in a process of its own, since numba decides when it compiles; add one
+for kernels that need more than a run of every algorithm.
 """
 
 import os

@@ -8,8 +8,8 @@ Multiplicative weights, replayed with ever smaller steps, end where the penalty 
 noise keeps the estimate from following the noise. The dual problem has one multiplier per answer, is strictly concave,
 and is solved by Newton's method (``kernels/entropy_ascent.py``), each round from where the last one ended.
 
-Arithmetic has accidents. A trial that meets something that is no number, or whose last round ends far from the solution,
-is done again by multiplicative weights, and is listed in :attr:`MaximumEntropy.replayed`.
+Arithmetic has accidents. A trial that meets something that is no number, or whose last round ends far from the
+solution, is done again by multiplicative weights, and is listed in :attr:`MaximumEntropy.replayed`.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ class MaximumEntropy:
         failed = ~(left <= FAR * self._deviation) if last else ~np.isfinite(left)
         for trial, replays in self._instead.items():
             replays.learn(chosen[trial : trial + 1], answers[trial : trial + 1])
-        for trial in np.flatnonzero(failed & self._active):
-            self._start_again(int(trial))
+        for trial in np.flatnonzero(failed & self._active).tolist():
+            self._start_again(trial)
 
     def answers(self) -> Floats:
         """Totals of all queries' boxes by the estimate, ``(trials, q)``."""
@@ -114,7 +114,7 @@ class Solver(Protocol):
     def learn(
         self, chosen: Ints, targets: Floats, active: Flags, penalties: Floats, tolerances: Floats, steps: int
     ) -> Floats:
-        """One more answer, as a share of the total, for each active trial; the largest gradients left, ``(trials,)``."""
+        """One more answer, as a share of the total, per active trial; the largest gradients left, ``(trials,)``."""
         ...
 
     def answers(self, totals: Floats) -> Floats:
@@ -209,8 +209,8 @@ class Boxes:
 
         left = np.zeros(len(active))
         learn(
-            self._corners[chosen], targets, active, self._sizes, *self._cuts, self._place[0], self._part[0],
-            self._place[1], self._part[1], self._boxes, self._spans, self._targets, self._theta, self._inside,
+            self._corners[chosen], targets, active, self._sizes, self._cuts[0], self._cuts[1], self._place[0],
+            self._part[0], self._place[1], self._part[1], self._boxes, self._spans, self._targets, self._theta, self._inside,
             self._factor, self._density, self._table, penalties, tolerances, steps, left,
         )  # fmt: skip
         return left
@@ -229,5 +229,5 @@ class Boxes:
         from dpbench.mathematics.kernels.entropy_boxes import spread
 
         cells = np.empty((len(totals), self._domain.size))
-        spread(self._sizes, *self._cuts, self._density, totals, cells)
+        spread(self._sizes, self._cuts[0], self._cuts[1], self._density, totals, cells)
         return cells.reshape(-1, *self._domain.shape)

@@ -53,9 +53,9 @@ class Starred(Algorithm):
         """Look the parameters up at the noisy signal, then run the plain algorithm with what is left of epsilon."""
         chosen = [self._chosen(data, float(scale)) for scale in data.scale]
         if all(parameters == chosen[0] for parameters in chosen):
-            return self.plain(variant=self.variant, **chosen[0]).estimate(data, workload)  # type: ignore[arg-type]  # named by the table
+            return self.plain(variant=self.variant, **chosen[0]).estimate(data, workload)
         estimates = [
-            self.plain(variant=self.variant, **parameters).estimate(one, workload)  # type: ignore[arg-type]
+            self.plain(variant=self.variant, **parameters).estimate(one, workload)
             for one, parameters in zip(data.each_trial(), chosen, strict=True)
         ]
         return np.concatenate(estimates)

@@ -5,7 +5,8 @@ With multipliers theta of the measured boxes i, and their answers t as shares of
     p = exp(sum of theta_i over the boxes around a cell) / Z,   D(theta) = theta . t - log Z - penalty / 2 |theta|^2.
 
 D is strictly concave. Its gradient is t_i - p(box i) - penalty theta_i, its negative Hessian p(box i and box j) -
-p(box i) p(box j) + penalty [i = j]. Cells that the same boxes cover have the same p: it is kept for pieces of the domain.
+p(box i) p(box j) + penalty [i = j]. Cells that the same boxes cover have the same p: it is kept for pieces of the
+domain.
 """
 
 from __future__ import annotations

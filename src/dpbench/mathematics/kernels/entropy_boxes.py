@@ -1,9 +1,9 @@
 """Maximum entropy given noisy totals of boxes (``entropy_ascent.py`` has the problem).
 
-The sides of all boxes cut each axis; p is uniform inside a cell of the grid that they span. ``table`` holds p of all that
-is before each corner of the grid, row by row; between corners it is bilinear. Two boxes meet in a box, so the Hessian
-comes from the same table. ``boxes`` are in cells of the domain and ``spans`` in cells of the grid, both ``(answers, 4)``:
-first row, end row, first column, end column. A line is a domain of one row.
+The sides of all boxes cut each axis; p is uniform inside a cell of the grid that they span. ``table`` holds p of all
+that is before each corner of the grid, row by row; between corners it is bilinear. Two boxes meet in a box, so the
+Hessian comes from the same table. ``boxes`` are in cells of the domain and ``spans`` in cells of the grid, both
+``(answers, 4)``: first row, end row, first column, end column. A line is a domain of one row.
 
 The Cholesky factor of the Hessian gets one more row per round, from p as it is then; it is made anew where it leads
 slowly. Any factor leads upwards, since it is positive definite.
@@ -55,7 +55,7 @@ def place_all(cuts, pieces, place, part):  # type: ignore[no-untyped-def]
     inline="always",
 )
 def corner(table, wide, place0, part0, place1, part1, row, column):  # type: ignore[no-untyped-def]
-    """p of all cells of the domain before a row and a column."""
+    """P of all cells of the domain before a row and a column."""
     k = place0[row] * wide + place1[column]
     upper = table[k] + part1[column] * (table[k + 1] - table[k])
     lower = table[k + wide] + part1[column] * (table[k + wide + 1] - table[k + wide])
@@ -67,7 +67,7 @@ def corner(table, wide, place0, part0, place1, part1, row, column):  # type: ign
     cache=True,
 )
 def box_share(table, wide, place0, part0, place1, part1, top, bottom, left, right):  # type: ignore[no-untyped-def]
-    """p of a box of the domain."""
+    """P of a box of the domain."""
     return (
         corner(table, wide, place0, part0, place1, part1, bottom, right)
         - corner(table, wide, place0, part0, place1, part1, top, right)
@@ -85,7 +85,7 @@ def box_share(table, wide, place0, part0, place1, part1, top, bottom, left, righ
 def look(  # type: ignore[no-untyped-def]
     sizes, cuts0, cuts1, spans, targets, theta, penalty, density, table, marks, inside, gradient
 ):
-    """D at ``theta``; ``density``, ``table``, ``inside`` (p of every box) and ``gradient`` follow; ``marks`` is work space."""
+    """D at ``theta``; ``density``, ``table``, p ``inside`` each box and ``gradient`` follow; ``marks``: work space."""
     known, rows, columns = sizes[KNOWN], sizes[ROWS], sizes[COLUMNS]
     wide = columns + 1
     # multipliers at the corners of their boxes, which two running sums spread over the boxes
@@ -208,7 +208,7 @@ def solve(factor, known, vector):  # type: ignore[no-untyped-def]
 def border_with(  # type: ignore[no-untyped-def]
     box, sizes, boxes, table, place0, part0, place1, part1, factor, inside, penalty
 ):
-    """The row of a new box in the factor, by the table as it is: what a box shares with the others, between corners too."""
+    """The row of a new box in the factor, by the table as it is: what it shares with the other boxes."""
     known, wide = sizes[KNOWN], sizes[COLUMNS] + 1
     inside[known] = box_share(table, wide, place0, part0, place1, part1, box[0], box[1], box[2], box[3])
     entries = np.empty(known + 1)
@@ -224,8 +224,9 @@ def border_with(  # type: ignore[no-untyped-def]
 
 
 @njit(
-    "boolean(int64[::1], float64, int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], float64[::1], "
-    "int64[:,::1], int64[:,::1], float64[::1], float64[::1], float64[::1], float64[:,::1], float64[::1], float64)",
+    "boolean(int64[::1], float64, int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], "
+    "float64[::1], int64[:,::1], int64[:,::1], float64[::1], float64[::1], float64[::1], float64[:,::1], "
+    "float64[::1], float64)",
     cache=True,
 )
 def insert(  # type: ignore[no-untyped-def]
@@ -330,7 +331,8 @@ def ascend(  # type: ignore[no-untyped-def]
 @njit(
     "void(int64[:,::1], float64[::1], boolean[::1], int64[:,::1], int64[:,::1], int64[:,::1], int64[:,::1], "
     "float64[:,::1], int64[:,::1], float64[:,::1], int64[:,:,::1], int64[:,:,::1], float64[:,::1], float64[:,::1], "
-    "float64[:,::1], float64[:,:,::1], float64[:,::1], float64[:,::1], float64[::1], float64[::1], int64, float64[::1])",
+    "float64[:,::1], float64[:,:,::1], float64[:,::1], float64[:,::1], float64[::1], float64[::1], int64, "
+    "float64[::1])",
     cache=True,
 )
 def learn(  # type: ignore[no-untyped-def]

@@ -1,7 +1,7 @@
 """Maximum entropy given noisy prefixes of a line (``entropy_ascent.py`` has the problem).
 
-Prefixes 0 <= cell < end, sorted by their ends, cut the line into pieces, one more than there are prefixes. Under p their
-indicators are a Brownian bridge, whose precision matrix is tridiagonal: a step costs no more than the look at D.
+Prefixes 0 <= cell < end, sorted by their ends, cut the line into pieces, one more than there are prefixes. Under p
+their indicators are a Brownian bridge, whose precision matrix is tridiagonal: a step costs no more than the look at D.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def look(ends, targets, theta, known, penalty, density, mass, gradient):  # type
 def newton(known, penalty, mass, gradient, step, pivot):  # type: ignore[no-untyped-def]
     """Newton's step: ``step`` solves (Hessian) step = gradient.
 
-    In the changes f of the pieces' log-densities, step_k = f_k - f_(k+1), the equations are (penalty L + diag(mass)) f =
-    differences of the gradient, where L is the Laplacian of a path: no division by a mass, which may be next to nothing.
+    In the changes f of the pieces' log-densities, step_k = f_k - f_(k+1), the equations are (penalty L + diag(mass)) f
+    = differences of the gradient, where L is the Laplacian of a path: no division by a mass, which may be next to 0.
     """
     # forwards
     for k in range(known + 1):
@@ -141,9 +141,7 @@ def learn(  # type: ignore[no-untyped-def]
     for t in range(active.shape[0]):
         if active[t]:
             known[t] = insert(new_ends[t], new_targets[t], known[t], ends[t], targets[t], theta[t])
-            left[t] = ascend(
-                ends[t], targets[t], theta[t], known[t], density[t], penalties[t], tolerances[t], steps
-            )
+            left[t] = ascend(ends[t], targets[t], theta[t], known[t], density[t], penalties[t], tolerances[t], steps)
 
 
 @njit("void(int64[::1], int64[:,::1], float64[:,::1], float64[::1], float64[:,::1])", cache=True)

@@ -13,9 +13,9 @@ LEAST = -708.0
 def exponentials(values, top, rate, bits):  # type: ignore[no-untyped-def]
     """In place, exp(rate (v - top)) for v <= top, to a relative 1e-15; 0 below exp(-708). ``bits`` is work space.
 
-    exp(x) = 2^k exp(r), where k is the nearest whole number to x / log 2: r is within log(2) / 2 of 0, where 14 terms of
-    the series are enough, and 2^k is written as the bits of its exponent. log 2 is subtracted in two parts, the first of
-    which has so few digits that k times it is exact.
+    exp(x) = 2^k exp(r), where k is the nearest whole number to x / log 2: r is within log(2) / 2 of 0, where 14 terms
+    of the series are enough, and 2^k is written as the bits of its exponent. log 2 is subtracted in two parts, the
+    first of which has so few digits that k times it is exact.
     """
     powers = bits.view(np.float64)
     for i in range(values.shape[0]):

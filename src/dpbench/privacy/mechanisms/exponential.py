@@ -179,7 +179,7 @@ class Exponential(Mechanism):
 
 @dataclass(frozen=True, eq=False)
 class GumbelMax(Exponential):
-    """The same law by a Gumbel draw per candidate: what published forms draw, so that their results in the study stay."""
+    """The same law by a Gumbel draw per candidate, for published forms: so their results in the study stay."""
 
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.int64]:
         """The largest score after Gumbel noise, ``(trials,)``; the best is subtracted, so nothing overflows."""
