@@ -210,8 +210,8 @@ class Boxes:
         left = np.zeros(len(active))
         learn(
             self._corners[chosen], targets, active, self._sizes, self._cuts[0], self._cuts[1], self._place[0],
-            self._part[0], self._place[1], self._part[1], self._boxes, self._spans, self._targets, self._theta, self._inside,
-            self._factor, self._density, self._table, penalties, tolerances, steps, left,
+            self._part[0], self._place[1], self._part[1], self._boxes, self._spans, self._targets, self._theta,
+            self._inside, self._factor, self._density, self._table, penalties, tolerances, steps, left,
         )  # fmt: skip
         return left
 
