@@ -19,6 +19,7 @@ from reference import mwem as dense
 
 MWEM = algorithms.get("MWEM")
 REPLAYS = algorithms.get("MWEM", inference="replays")
+ENTROPY = algorithms.get("MWEM", inference="maximum entropy")
 WEIGHTED = Ranges(9, [0, 2, 4, 1, 0], [9, 5, 6, 8, 3], [1.0, -3.0, 0.5, 2.0, 0.0])
 WORKLOADS = [
     Prefix(1),
@@ -86,7 +87,7 @@ class TestMaximumEntropy:
         monkeypatch.setattr(maximum_entropy, "LAST_STEPS", 300)
         monkeypatch.setattr(maximum_entropy, "TOLERANCE", 1e-11)
         monkeypatch.setattr(maximum_entropy, "LAST_TOLERANCE", 1e-11)
-        algorithm = algorithms.get("MWEM", rounds=6, average=average)
+        algorithm = algorithms.get("MWEM", rounds=6, inference="maximum entropy", average=average)
         x = np.random.default_rng(1).integers(0, 40, size=workload.domain.shape)
         recording = Recording()
         release = algorithm.outcome(x, workload, trials=2, seed=0, channel=recording, **notion)
@@ -113,19 +114,30 @@ class TestMaximumEntropy:
             expected = np.mean(iterates[1:], axis=0) if average else iterates[-1]
             np.testing.assert_allclose(release.estimate[trial].reshape(-1), expected, atol=1e-6 * scale[trial])
 
+    @pytest.mark.parametrize(("rounds", "inference"), [(20, "replays"), (21, "maximum entropy")])
+    def test_few_rounds_are_replayed(self, rounds, inference):
+        """By default: up to 20, of those that take place."""
+        x = np.arange(40)
+        for workload in (Prefix(40), RandomRange(40, 50)):
+            found = algorithms.get("MWEM", rounds=rounds).run(x, workload, 1, 3, seed=0)
+            other = algorithms.get("MWEM", rounds=rounds, inference=inference).run(x, workload, 1, 3, seed=0)
+            np.testing.assert_array_equal(found, other)
+        few = [algorithms.get("MWEM", rounds=30, inference=each) for each in ("by rounds", "replays")]
+        np.testing.assert_array_equal(*(each.run(np.arange(9), Prefix(9), 1, 3, seed=0) for each in few))
+
     def test_more_than_two_axes_are_replayed(self):
         """There the grid of the boxes' sides has too many cells; the ledger need not say so, since it always holds."""
         x, workload = np.arange(24).reshape(2, 3, 4), RandomRange((2, 3, 4), 25)
-        found = MWEM.run(x, workload, 1, 3, seed=0)
+        found = ENTROPY.run(x, workload, 1, 3, seed=0)
         np.testing.assert_array_equal(found, REPLAYS.run(x, workload, 1, 3, seed=0))
 
     @pytest.mark.parametrize("batch", [2**22, 1], ids=["together", "one by one"])
     def test_the_ledger_says_what_was_replayed(self, batch, monkeypatch):
         """Where the last round fails: notes, and an estimate that adds up to the scale."""
-        assert MWEM.outcome(np.arange(30), Prefix(30), 1, 3, seed=0).ledger.notes == ()
+        assert ENTROPY.outcome(np.arange(30), Prefix(30), 1, 3, seed=0).ledger.notes == ()
         monkeypatch.setattr(query_selection, "LARGEST_BATCH", batch)
         monkeypatch.setattr(maximum_entropy, "FAR", -1.0)
-        release, scale, *_ = recorded(MWEM, np.arange(30), Prefix(30), 1, trials=3)
+        release, scale, *_ = recorded(ENTROPY, np.arange(30), Prefix(30), 1, trials=3)
         notes = release.ledger.notes
         assert notes
         assert all("was replayed: maximum entropy did not converge" in words for words in notes)
@@ -135,7 +147,7 @@ class TestMaximumEntropy:
     def test_a_box_is_learned_whatever_its_weight(self):
         """The number of records in it was measured; weights are for scores alone."""
         workload = Ranges(4, [0, 1], [2, 4], [0, 0])
-        release, _, _, answers = recorded(MWEM, [90, 0, 5, 5], workload, 100, side_information="public")
+        release, _, _, answers = recorded(ENTROPY, [90, 0, 5, 5], workload, 100, side_information="public")
         assert [float(outcome[0]) for _, outcome in answers] != [50, 75]
         assert release.estimate[0, 0] == pytest.approx(90, abs=3)
 
@@ -221,12 +233,13 @@ class TestEdges:
             published.run(np.zeros(9, dtype=int), Prefix(9), 0.1, 3, seed=0), np.zeros((3, 9))
         )
 
+    @pytest.mark.parametrize("algorithm", [REPLAYS, ENTROPY], ids=["replays", "maximum entropy"])
     @pytest.mark.parametrize("side_information", ["estimated", "public"])
     @pytest.mark.parametrize("epsilon", [1e-6, 1e6])
-    def test_extreme_epsilons_stay_finite(self, epsilon, side_information):
+    def test_extreme_epsilons_stay_finite(self, epsilon, side_information, algorithm):
         """Answers a million times the scale overflow in the authors' code; here exponents are clipped."""
         x = np.arange(40)
-        release, scale, *_ = recorded(MWEM, x, Prefix(40), epsilon, 5, side_information=side_information)
+        release, scale, *_ = recorded(algorithm, x, Prefix(40), epsilon, 5, side_information=side_information)
         np.testing.assert_allclose(release.estimate.sum(axis=1), scale, rtol=1e-9)
         assert (release.estimate >= 0).all()
 
@@ -262,9 +275,9 @@ class TestPublished:
         np.testing.assert_allclose(found.sum(axis=1), x.sum(), rtol=1e-9)
 
     def test_it_replays_and_selects_as_the_study_did(self):
-        """A hundred replays, and a Gumbel draw per candidate; the private form solves, and draws once."""
+        """A hundred replays, and a Gumbel draw per candidate; the private form draws once."""
         assert (self.published.inference, self.published.replays) == ("replays", 100)
-        assert MWEM.inference == "maximum entropy"
+        assert MWEM.inference == "by rounds"
         for algorithm, kind in ((self.published, GumbelMax), (MWEM, Exponential)):
             _, _, choices, _ = recorded(algorithm, np.arange(9), Prefix(9), 1, side_information="public")
             assert {type(question.mechanism) for question, _ in choices} == {kind}
