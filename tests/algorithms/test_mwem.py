@@ -11,7 +11,7 @@ from dpbench import algorithms, query_selection
 from dpbench.audit import check_algorithm
 from dpbench.errors import CheckFailed, InvalidInput, InvalidWorkload, Unsupported
 from dpbench.mathematics import maximum_entropy
-from dpbench.privacy import NoNoise, Recording
+from dpbench.privacy import NoNoise, Recording, Replay
 from dpbench.privacy.mechanisms.exponential import Exponential, GumbelMax
 from dpbench.workloads import AllRange, Identity, Prefix, RandomRange, Ranges
 from reference import maximum_entropy as dense_entropy
@@ -143,6 +143,23 @@ class TestMaximumEntropy:
         assert all("was replayed: maximum entropy did not converge" in words for words in notes)
         assert "note: trial 1 of" in str(release.ledger)
         np.testing.assert_allclose(release.estimate.sum(axis=1), scale, rtol=1e-9)
+
+    @pytest.mark.parametrize("notion", [{"epsilon": 2}, {"epsilon": None, "rho": 0.05}], ids=["pure", "zCDP"])
+    @pytest.mark.parametrize("workload", [Prefix(40), RandomRange(40, 60), RandomRange((6, 7), 50)], ids=repr)
+    def test_the_same_answers_give_the_same_estimate_on_a_neighbour(self, workload, notion):
+        """25 rounds, one record more in any cell: bit for bit, at a loss within the budget under pure DP."""
+        algorithm = algorithms.get("MWEM", rounds=25)
+        x = np.random.default_rng(0).integers(0, 9, size=workload.domain.shape)
+        recording = Recording()
+        told = algorithm.outcome(x, workload, trials=4, seed=0, channel=recording, **notion).estimate
+        for cell in (0, 17, 39):
+            more = x.copy()
+            more.reshape(-1)[cell] += 1
+            replay = Replay(recording)
+            found = algorithm.outcome(more, workload, trials=4, noise=NoNoise(4), channel=replay, **notion).estimate
+            np.testing.assert_array_equal(found, told)
+            if "rho" not in notion:
+                assert (np.abs(replay.total(4)[0]) <= 2).all()
 
     def test_a_box_is_learned_whatever_its_weight(self):
         """The number of records in it was measured; weights are for scores alone."""
