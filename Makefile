@@ -66,7 +66,7 @@ TRAINED := src/dpbench/repair/trained
 DOMAINS := --domain 256 --domain 4096 --domain 32x32 --domain 128x128
 tables: setup
 	@$(BIN)/dpbench tune AHP $(DOMAINS) --trials 10 --out $(TRAINED)/ahp.json
-	@$(BIN)/dpbench tune MWEM $(DOMAINS) --signal 1 7 --trials 3 --out $(TRAINED)/mwem.json
+	@$(BIN)/dpbench tune MWEM $(DOMAINS) --signal 1 7 --trials 5 --out $(TRAINED)/mwem.json
 
 LOCKED := cluster figures docs dev
 lock: setup

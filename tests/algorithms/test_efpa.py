@@ -77,7 +77,7 @@ class TestPrivate:
         20,000 draws in 8 classes, false alarm 1e-4 (7 degrees: 29.9).
         """
         counts = np.rint(10**6 * (1 + 0.5 * np.cos(2 * np.pi * np.arange(32) / 32))).astype(int)
-        (_, chosen), _, _ = recorded(EFPA, counts, 1, trials=20_000)
+        (_, chosen), _, _ = recorded(EFPA, counts, 1, trials=10_000)
         logits = reference.scores(counts, 1, "exact") / 4
         weights = np.exp(logits - logits.max())
         expected = 20_000 * weights / weights.sum()
@@ -91,7 +91,7 @@ class TestPrivate:
     def test_variance_of_a_cell_for_every_number_of_coordinates(self, rule):
         """The mean variance of a cell is 2 k (2 sensitivity / epsilon)^2 / n; 4 standard errors, false alarm 6e-5."""
         n, algorithm = 16, algorithms.get("EFPA", noise=rule)
-        (_, chosen), _, estimate = recorded(algorithm, np.zeros(n, dtype=int), 2, trials=20_000)
+        (_, chosen), _, estimate = recorded(algorithm, np.zeros(n, dtype=int), 2, trials=10_000)
         for place, k in enumerate(cutoffs(n)):
             mine = chosen == place
             if mine.sum() > 500:
@@ -103,7 +103,7 @@ class TestPrivate:
         """With k = n and sqrt(k), a cell has the variance 2 n / (epsilon / 2)^2."""
         counts = 10**9 * (np.arange(8) % 2)
         algorithm = algorithms.get("EFPA", noise="sqrtk")
-        (_, chosen), _, estimate = recorded(algorithm, counts, 1, trials=20_000)
+        (_, chosen), _, estimate = recorded(algorithm, counts, 1, trials=10_000)
         assert (chosen == 4).all()
         assert abs(standard_errors(((estimate - counts) ** 2).mean(axis=1), 2 * 8 / 0.25)) < 4
 
@@ -131,8 +131,8 @@ class TestPrivate:
         assert (np.abs(np.sin(seen - true)) > 1e-6).all(axis=1).sum() > 10
 
     def test_empty_data_keep_few_coordinates(self):
-        """On zeros one coordinate is the most frequent choice."""
-        (_, chosen), _, _ = recorded(EFPA, np.zeros(256, dtype=int), 0.1, trials=200)
+        """On zeros one coordinate is the most frequent choice: 0.26 against 0.21 for two, six deviations apart."""
+        (_, chosen), _, _ = recorded(EFPA, np.zeros(256, dtype=int), 0.1, trials=10_000)
         assert np.bincount(chosen).argmax() == 0
 
 

@@ -1,4 +1,4 @@
-"""MWEM: multiplicative weights, taught by the queries that it answers worst.
+"""MWEM: an estimate taught by the queries that it answers worst.
 
 Hardt, Ligett, McSherry. A simple and practical algorithm for differentially private data release. NIPS 2012.
 """
@@ -7,27 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from fractions import Fraction
+from math import sqrt
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.algorithm import Algorithm
-from dpbench.errors import InvalidInput, Unsupported
-from dpbench.mathematics.multiplicative_weights import MultiplicativeWeights
-from dpbench.mathematics.worst_answered import BoxTotals, Queries, WorstAnswered, queries_of
+from dpbench.algorithm import by_variant
+from dpbench.errors import InvalidInput
+from dpbench.mathematics.maximum_entropy import MaximumEntropy
+from dpbench.mathematics.multiplicative_weights import Replays
+from dpbench.mathematics.worst_answered import BoxTotals, Queries
 from dpbench.privacy import PrivateData, evenly, split
-from dpbench.workloads import Workload
+from dpbench.query_selection import QuerySelection, Selection
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-LARGEST_BATCH = 2**22
-"""Scores or cells held at once; where all trials together have more, they are run one by one."""
+FEW = 20
+"""Up to so many rounds replays are quick, and on synthetic shapes no worse than maximum entropy."""
 
 
 class ChosenBox:
-    """Ask for the records in one box a trial, which one record moves by 1."""
+    """Ask for the records in one box per trial, which one record moves by 1."""
 
     sensitivity = 1
     lattice = 1
@@ -43,26 +46,36 @@ class ChosenBox:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MWEM(Algorithm):
+class MWEM(QuerySelection):
     """An estimate that starts uniform; every round measures a query that it answers badly and learns from it.
 
     A round selects a query of the workload that was not measured yet, by how far the estimate is off on it, and
-    measures it with noise. Multiplicative weights then go through all measurements so far, oldest first, many times
-    over. The estimate always adds up to the scale.
+    counts the records in its box with noise. The estimate then learns from all counts so far. It always adds up to the
+    scale.
 
-    As in the authors' code the estimate of the last round is returned and measurements are replayed. ``average=True``
-    returns the mean over the rounds, which the publication's bound is about. Departures: exponents are clipped to
-    +-50, where the authors' code overflows; there are at most as many rounds as queries; and where a query's weight
-    exceeds 1 the whole workload is scaled down for the updates, which are made for coefficients from -1 to 1.
+    In the published form, and in the private one up to 20 rounds, multiplicative weights go through all measurements so
+    far, oldest first, a hundred times per round, as in the authors' code. With more rounds, on one or two axes, the
+    private form takes the histogram of regularised maximum entropy, solved by Newton's method: where multiplicative
+    weights would lead if they were replayed for ever, but for a pull towards uniform in proportion to the noise
+    (``mathematics/maximum_entropy.py``). With many rounds that is many times as quick, and nearer to the data; with few
+    it was worse by 2 to 3 % on synthetic shapes on a line (8 rounds at an epsilon * scale of 10^3, 16 at 10^4). Either
+    is made of noisy answers alone, so it costs nothing. A trial for which Newton's method fails is done again by
+    replays, and the ledger has a note of it.
 
-    The scale is side information, which the published form is given for free; it differs in nothing else.
+    As there, the estimate of the last round is returned; ``average=True`` returns the mean over the rounds, which the
+    publication's bound is about. Departures of the replays: exponents are clipped to +-50, where the authors' code
+    overflows; there are at most as many rounds as queries; and where a query's weight exceeds 1 the whole workload is
+    scaled down for the updates, which are made for coefficients from -1 to 1.
+
+    The scale is side information, which the published form is given for free. Its selections draw Gumbel noise for
+    every candidate, as when the shipped study was run; those of the private form, of the same law, draw once.
 
     Privacy
     -------
     Each round spends epsilon / rounds, ``share`` of it on the selection. One record moves the score |W_j x - W_j xhat|
     by at most the largest |weight|: xhat follows from earlier answers and the scale. Scores can rise and fall, so
     the factor 2 of the exponential mechanism stays. The rest is spent on the number of records in the
-    selected box, sensitivity 1, which is multiplied by the query's weight afterwards.
+    selected box, sensitivity 1. Learning, whichever way it is done, sees these counts, the scale and public things.
     The scale is estimated with a share of epsilon before; where it is public, one record shows.
     """
 
@@ -80,8 +93,10 @@ class MWEM(Algorithm):
 
     rounds: int = 10
     """Queries to measure (the paper's T); at most all of the workload."""
+    inference: Literal["by rounds", "maximum entropy", "replays"] = by_variant(private="by rounds", published="replays")
+    """How a round learns: "by rounds" replays up to 20 rounds and solves for maximum entropy where there are more."""
     replays: int = 100
-    """How many times each round goes through all measurements."""
+    """How many times each round goes through all measurements, where it replays."""
     share: float = 0.5
     """Share of a round's budget that selects the query; the rest measures it."""
     average: bool = False
@@ -92,39 +107,32 @@ class MWEM(Algorithm):
         if not 0 < self.share < 1:
             raise InvalidInput(f"share is {self.share}; give a share of a round between 0 and 1, both excluded")
 
-    def estimate(self, data: PrivateData, workload: Workload) -> Floats:
-        """All trials at once, or one by one where the scores would fill the memory."""
-        count = workload.queries
-        if count is None:
-            raise Unsupported(
-                f"MWEM selects from a list of queries and {workload!r} is a distribution; give it queries=2000, say"
-            )
-        if data.trials > 1 and data.trials * max(count, data.domain.size) > LARGEST_BATCH:
-            return super().estimate(data, workload)
-        return self._learn(data, queries_of(workload), min(self.rounds, count))
-
-    def estimate_once(self, data: PrivateData, workload: Workload) -> Floats:
-        """One trial."""
-        return np.asarray(self.estimate(data, workload)[0])
-
-    def _learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
-        trials = data.trials
+    def learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
+        """Select, measure, learn, round by round."""
         for_selection, for_answer = split(evenly(data.budget, rounds), self.share)
-        weights = MultiplicativeWeights(data.domain, np.reshape(data.scale, trials), rounds, self.replays)
-        estimate = weights.estimate()
-        mean = np.zeros_like(estimate) if self.average else estimate
-        measured = np.empty((trials, 0), dtype=np.int64)
+        learner = self._learner(data, queries, rounds, for_answer)
+        selection = Selection(data, queries, rounds, for_selection)
+        mean = np.zeros((data.trials, *data.domain.shape))
         for number in range(1, rounds + 1):
             # select: the query that the estimate answers worst
-            score = WorstAnswered(queries, estimate, measured)
-            chosen = np.reshape(data.choose(score, for_selection, f"query {number}"), trials)
-            measured = np.column_stack([measured, chosen])
-            # measure: its answer
-            noisy = np.reshape(data.measure(ChosenBox(queries, chosen), for_answer, f"answer {number}"), trials)
-            # learn: multiplicative weights, with the earlier answers again
-            coefficients = queries.coefficients[chosen]
-            weights.learn(queries.lower[chosen], queries.upper[chosen], coefficients, coefficients * noisy)
-            estimate = weights.estimate()
+            chosen = selection.next(learner.answers())
+            # measure: the records in its box
+            noisy = data.measure(ChosenBox(queries, chosen), for_answer, f"answer {number}")
+            # learn: from this and all earlier answers
+            learner.learn(chosen, np.reshape(noisy, data.trials))
             if self.average:
-                mean += (estimate - mean) / number
-        return mean if self.average else estimate
+                mean += (learner.estimate() - mean) / number
+        if isinstance(learner, MaximumEntropy):
+            for trial in learner.replayed:
+                data.ledger.note(f"trial {trial + 1} of {data.trials} was replayed: maximum entropy did not converge")
+        return mean if self.average else learner.estimate()
+
+    def _learner(
+        self, data: PrivateData, queries: Queries, rounds: int, for_answer: Fraction
+    ) -> MaximumEntropy | Replays:
+        totals = np.reshape(data.scale, data.trials)
+        few = self.inference == "by rounds" and rounds <= FEW
+        if few or self.inference == "replays" or data.domain.ndim > 2:
+            return Replays(queries, totals, rounds, self.replays)
+        deviation = sqrt(2) / data.as_epsilon(for_answer)
+        return MaximumEntropy(queries, totals, rounds, deviation, self.replays)

@@ -14,22 +14,19 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
-from dpbench.errors import Unsupported
 from dpbench.mathematics.box_tree import BoxTree
 from dpbench.mathematics.nonnegative_boxes import box_fit
-from dpbench.mathematics.worst_answered import Queries, WorstAnswered, queries_of
+from dpbench.mathematics.worst_answered import Queries
 from dpbench.privacy import PrivateData, evenly, split
-from dpbench.workloads import Ranges, Workload
+from dpbench.query_selection import QuerySelection, Selection
+from dpbench.workloads import Ranges
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 TOTAL = 0.05
 """Share of the budget for the total."""
-LARGEST_BATCH = 2**22
-"""Scores or cells held at once; where all trials together have more, they are run one by one."""
 
 
 @lru_cache(maxsize=4)
@@ -79,7 +76,7 @@ class ChosenBoxAndLevel:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MWEMD(Algorithm):
+class MWEMD(QuerySelection):
     """Each round measures a query that the estimate answers badly, and beside it all boxes of a level that avoid it.
 
     Round i selects a query as MWEM does. Boxes of the i-th halving of the domain that do not meet the selected
@@ -108,33 +105,17 @@ class MWEMD(Algorithm):
     rounds: int = 10
     """Queries to select; at most all of the workload."""
 
-    def estimate(self, data: PrivateData, workload: Workload) -> Floats:
-        """All trials at once, or one by one where the scores would fill the memory."""
-        count = workload.queries
-        if count is None:
-            raise Unsupported(
-                f"MWEM-D selects from a list of queries and {workload!r} is a distribution; give it queries=2000, say"
-            )
-        if data.trials > 1 and data.trials * max(count, data.domain.size) > LARGEST_BATCH:
-            return super().estimate(data, workload)
-        return self._learn(data, queries_of(workload), min(self.rounds, count))
-
-    def estimate_once(self, data: PrivateData, workload: Workload) -> Floats:
-        """One trial."""
-        return np.asarray(self.estimate(data, workload)[0])
-
-    def _learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
+    def learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
+        """Select, measure, fit, round by round."""
         trials, levels = data.trials, _dyadic_levels(data.domain)
         for_total, rest = split(data.budget, TOTAL)
         totals = np.reshape(data.measure(Total(), for_total, "total"), trials)
         fits = [box_fit(data.domain, float(total), data.as_epsilon(for_total) ** 2) for total in totals]
         for_selection, for_counts = split(evenly(rest, rounds), 0.5)
-        measured = np.empty((trials, 0), dtype=np.int64)
+        selection = Selection(data, queries, rounds, for_selection)
         for number in range(1, rounds + 1):
             # select
-            score = WorstAnswered(queries, np.stack([fit.estimate for fit in fits]), measured)
-            chosen = np.reshape(data.choose(score, for_selection, f"query {number}"), trials)
-            measured = np.column_stack([measured, chosen])
+            chosen = selection.next(queries.boxes.answer(np.stack([fit.estimate for fit in fits])))
             # measure
             level = levels[min(number, len(levels)) - 1]
             boxes = ChosenBoxAndLevel(queries, chosen, level)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain
+from dpbench.mathematics.worst_answered import Queries
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -99,3 +100,26 @@ class MultiplicativeWeights:
         cells = np.empty(self._label.shape)
         spread(self._label, self._size, self._mass, self._atoms, cells)
         return cells.reshape(-1, *self._domain.shape)
+
+
+class Replays:
+    """Multiplicative weights over the queries of a workload, as MWEM learns by them."""
+
+    def __init__(self, queries: Queries, totals: Floats, rounds: int, replays: int) -> None:
+        self._queries = queries
+        self._weights = MultiplicativeWeights(queries.boxes.domain, totals, rounds, replays)
+        self._estimate = self._weights.estimate()
+
+    def learn(self, chosen: Ints, totals: Floats) -> None:
+        """Take in the noisy total of one more query's box per trial, and replay all; both ``(trials,)``."""
+        queries, coefficients = self._queries, self._queries.coefficients[chosen]
+        self._weights.learn(queries.lower[chosen], queries.upper[chosen], coefficients, coefficients * totals)
+        self._estimate = self._weights.estimate()
+
+    def answers(self) -> Floats:
+        """Totals of all queries' boxes by the estimate, ``(trials, q)``."""
+        return np.asarray(self._queries.boxes.answer(self._estimate))
+
+    def estimate(self) -> Floats:
+        """Estimated counts, ``(trials, *domain)``."""
+        return self._estimate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -41,10 +41,15 @@ class Queries:
     coefficients: Floats
     """``(q,)``: weights as the updates use them, scaled down to -1 ... 1 where one exceeds that."""
 
-    @property
+    @cached_property
     def sensitivity(self) -> float:
         """The most that one record moves an answer: the largest |weight|."""
         return float(self.magnitude.max()) or 1.0
+
+    @cached_property
+    def prefixes(self) -> bool:
+        """Whether all boxes begin at the first cell of a line."""
+        return self.boxes.domain.ndim == 1 and not self.lower.any()
 
 
 @lru_cache(maxsize=4)
@@ -65,22 +70,23 @@ def queries_of(workload: Workload) -> Queries:
 class WorstAnswered:
     """Score each query by how far the estimate's answer is off; those that were measured are forbidden.
 
-    The estimate is public, and one record moves the true answer by at most the query's |weight|.
+    ``answers`` are the estimate's totals of the boxes, ``(trials, q)``: public. One record moves the true answer by at
+    most the query's |weight|.
     """
 
     monotone = False
 
-    def __init__(self, queries: Queries, estimate: Floats, measured: Ints) -> None:
+    def __init__(self, queries: Queries, answers: Floats, measured: Ints) -> None:
         self.statistic = BoxTotals(queries.boxes)
         self.sensitivity = queries.sensitivity
         self._magnitude = queries.magnitude
-        self._answers = queries.boxes.answer(estimate)
+        self._answers = answers
         self._measured = measured
 
     def score(self, counts: Any) -> Floats:
         """|W_j x - W_j xhat|, ``(trials, q)``, from the box totals that stand in for the counts."""
-        errors: Floats = np.subtract(counts, self._answers)
-        np.abs(errors, out=errors)
-        errors *= self._magnitude
-        np.put_along_axis(errors, self._measured, -np.inf, axis=1)
-        return errors
+        from dpbench.mathematics.kernels.worst_answered import score
+
+        scores = np.empty(self._answers.shape)
+        score(counts, np.ascontiguousarray(self._answers), self._magnitude, self._measured, scores)
+        return scores

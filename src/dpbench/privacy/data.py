@@ -39,6 +39,7 @@ from dpbench.privacy.counts import as_counts
 from dpbench.privacy.exact_channel import Exact
 from dpbench.privacy.ledger import RESERVED, Charge, Ledger
 from dpbench.privacy.mechanisms import Exponential, Gaussian, GroupedExponential, Laplace, Mechanism, Partition
+from dpbench.privacy.mechanisms.exponential import GumbelMax
 from dpbench.privacy.mechanisms.mechanism import is_ours
 from dpbench.privacy.noise import NoiseSource
 from dpbench.privacy.notions import ZCDP, Notion, PureDP
@@ -199,7 +200,8 @@ class PrivateData:
 
     def choose(self, score: Score, spend: Number, why: str = "") -> NDArray[np.int64]:
         """The index of a candidate with a high score, ``(trials,)``: the exponential mechanism."""
-        answers: NDArray[np.int64] = self.ask(Exponential(score), spend, why)
+        kind = GumbelMax if self._published else Exponential
+        answers: NDArray[np.int64] = self.ask(kind(score), spend, why)
         return answers
 
     def choose_each(self, score: GroupedScore, spend: Number, why: str = "") -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbench.errors import AlgorithmFailed, BudgetExceeded, BudgetNotSpent, Unsupported
+from dpbench.given import of_kind
 from dpbench.privacy.budget import exact
 from dpbench.privacy.notions import ZCDP, Notion, PureDP, short
 
@@ -46,7 +47,17 @@ class Ledger:
     The numbers that it gives out are copies (``+`` makes one): those who look inside can change a fraction.
     """
 
-    __slots__ = ("__broken", "__budget", "__charges", "__forfeited", "__notion", "__remaining", "__spent", "__trials")
+    __slots__ = (
+        "__broken",
+        "__budget",
+        "__charges",
+        "__forfeited",
+        "__notes",
+        "__notion",
+        "__remaining",
+        "__spent",
+        "__trials",
+    )
 
     def __init__(self, notion: Notion | Fraction, trials: int = 1) -> None:
         if hasattr(self, "_Ledger__notion"):
@@ -55,6 +66,7 @@ class Ledger:
         self.__budget = +self.__notion.amount  # a copy: what somebody does to the notion later pays for nothing
         self.__trials = trials
         self.__charges: list[Charge] = []
+        self.__notes: list[str] = []
         self.__spent = self.__forfeited = Fraction(0)
         self.__remaining = self.__budget
         self.__broken = ""
@@ -90,6 +102,16 @@ class Ledger:
     def charges(self) -> tuple[Charge, ...]:
         """In the order in which they were made."""
         return tuple(self.__charges)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the algorithm says of its course, here and in any region, such as another way that it had to take."""
+        regions = [region for charge in self.__charges for region in charge.regions]
+        return tuple(dict.fromkeys([*self.__notes, *(words for region in regions for words in region.notes)]))
+
+    def note(self, words: str) -> None:
+        """Add a note. It costs nothing: an algorithm knows no more of the counts than its answers say."""
+        self.__notes.append(of_kind(words, str, "a note", "'replayed'"))
 
     @property
     def forfeited(self) -> Fraction:
@@ -189,7 +211,8 @@ class Ledger:
         several = [
             f"  each of {self.trials} trials costs this; publishing all of them costs {self.trials} times as much"
         ]
-        return "\n".join([head, *self.lines(1), *several * (self.trials > 1)])
+        notes = [f"  note: {words}" for words in self.notes]
+        return "\n".join([head, *self.lines(1), *notes, *several * (self.trials > 1)])
 
     def _collected(self, chosen: Callable[[Charge], bool], words: Callable[[Charge], str]) -> list[str]:
         found = [words(charge) for charge in self.__charges if chosen(charge)]

@@ -1,4 +1,4 @@
-"""The exponential mechanism (McSherry, Talwar: FOCS 2007), drawn by Gumbel-max.
+"""The exponential mechanism (McSherry, Talwar: FOCS 2007), drawn by the inverse of its distribution.
 
 Proof. Candidate i is chosen with probability proportional to exp(r s_i(x)). Between neighbours the exponent of every
 candidate moves by r times its score's change; the logarithm of the normalising sum moves by no less than the least
@@ -86,16 +86,22 @@ class Exponential(Mechanism):
 
     def _not_numbers(self, truth: Floats, starts: NDArray[np.int64]) -> str:
         """Why scores cannot be trusted to move by their claim alone; -inf forbids a candidate, never all of a group."""
+        from dpbench.mathematics.kernels.selection import any_nan, extremes
+
+        flat = np.ascontiguousarray(truth).reshape(-1)
+        lowest, highest, forbidden = (np.nan,) * 3 if any_nan(flat) else extremes(flat)
         quarter = float(self.claim) / 4
-        highest, lowest = float(truth.max()), float(truth.min())
-        if max(abs(highest), abs(lowest)) * 2.0**-52 <= quarter:  # the usual case; NaN is never at most anything
+        exact = max(abs(highest), abs(lowest)) * 2.0**-52 <= quarter  # NaN is never at most anything
+        if exact and not forbidden:
             return ""
-        best = np.maximum.reduceat(truth, starts[:-1], axis=-1)
+        best = truth.max(axis=-1) if len(starts) == 2 else np.maximum.reduceat(truth, starts[:-1], axis=-1)
         if not np.isfinite(highest) or not np.isfinite(best).all():
             return "allows no candidate, or scores one as NaN or infinity; score at least one above -inf"
+        if exact:
+            return ""
         finite = np.abs(truth[np.isfinite(truth)])
         halves = 2 * finite  # whole numbers and medians of them are exact up to here
-        if finite.max() * 2.0**-52 <= quarter or (halves.max() <= WHOLE and (halves == np.rint(halves)).all()):
+        if halves.max() <= WHOLE and (halves == np.rint(halves)).all():
             return ""
         return "has scores so large that rounding may move them by more than a quarter of the claim"
 
@@ -104,9 +110,18 @@ class Exponential(Mechanism):
         return 1.0 / noise_scale(self.reach, loss)
 
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.int64]:
-        """Gumbel-max; the best score is subtracted before scaling, so nothing overflows. ``(trials,)``."""
-        scores = truth - truth.max(axis=-1, keepdims=True)
-        return np.asarray(np.argmax(scores * level + noise.gumbel(truth.shape[-1:]), axis=-1))
+        """The first candidate whose running sum of weights exceeds a uniform share of the whole, ``(trials,)``.
+
+        The best score is subtracted before scaling: nothing overflows, and the whole is at least 1. A uniform draw is
+        below 1, so its share is below the whole, rounded too; a candidate of weight 0 adds nothing and is never found.
+        Rounding moves the probability of any set of candidates by less than their number times 2^-49.
+        """
+        from dpbench.mathematics.kernels.selection import select
+
+        uniform = noise.uniform(())
+        chosen = np.empty(len(uniform), dtype=np.int64)
+        select(np.ascontiguousarray(np.atleast_2d(truth)), level, uniform, chosen)
+        return chosen
 
     @property
     def no_exact_draw(self) -> str:
@@ -160,3 +175,13 @@ class Exponential(Mechanism):
         del other, outcome
         size = np.where(np.isfinite(one), np.abs(one), 0.0).max(axis=-1)
         return np.asarray(size * level * 2.0**-48 * (len(self.starts(one)) - 1))
+
+
+@dataclass(frozen=True, eq=False)
+class GumbelMax(Exponential):
+    """The same law by a Gumbel draw per candidate, for published forms: so their results in the study stay."""
+
+    def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.int64]:
+        """The largest score after Gumbel noise, ``(trials,)``; the best is subtracted, so nothing overflows."""
+        scores = truth - truth.max(axis=-1, keepdims=True)
+        return np.asarray(np.argmax(scores * level + noise.gumbel(truth.shape[-1:]), axis=-1))
