@@ -204,9 +204,8 @@ def _reader(table: Any, names: Sequence[str]) -> tuple[Any, str]:
     reader = None
     with suppress(pa.ArrowException, TypeError, ValueError):
         if pandas is not None and isinstance(table, pandas.DataFrame):
-            present = list(table.columns)
-            columns = {name: _array(table[name]) for name in names if present.count(name) == 1}
-            reader = pa.table(columns).to_reader()
+            every = list(table.columns)
+            reader = pa.table({name: _array(table[name]) for name in names if every.count(name) == 1}).to_reader()
         elif polars is not None and isinstance(table, polars.LazyFrame):
             present = set(table.collect_schema().names())
             reader = _lazy(table.select([name for name in names if name in present]), polars)
