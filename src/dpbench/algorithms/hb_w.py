@@ -80,6 +80,7 @@ class HbW(Algorithm):
     ) -> float:
         """That of the notion's hierarchy, in closed form, since blocks of a level are alike."""
         notion = self.notion(epsilon, delta, rho)
+        self.check_domain(Workload.insist(workload).domain.afford(), workload)
         hierarchy = _hierarchy(workload, notion)
         strategy = _solver(workload.domain, hierarchy).strategy
         return notion.noise_variance(strategy) * hierarchy_variance(workload, hierarchy)
