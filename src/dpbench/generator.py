@@ -85,7 +85,7 @@ def _axes(axes: int | Sequence[int], ndim: int) -> tuple[int, ...]:
     """Read a choice of attributes."""
     chosen: tuple[Any, ...]
     chosen = (axes,) if isinstance(axes, int | np.integer) else ()
-    if isinstance(axes, list | tuple) or (isinstance(axes, np.ndarray) and axes.ndim == 1):
+    if isinstance(axes, list | tuple | np.ndarray) and getattr(axes, "ndim", 1) == 1:
         chosen = tuple(axes[: ndim + 1])  # one too many is as bad as a million
     whole = all(isinstance(axis, int | np.integer) and not isinstance(axis, bool) for axis in chosen)
     if not chosen or not whole or len(set(chosen)) < len(chosen) or min(chosen) < 0 or max(chosen) >= ndim:

@@ -77,7 +77,7 @@ class TestPrivate:
         20,000 draws in 8 classes, false alarm 1e-4 (7 degrees: 29.9).
         """
         counts = np.rint(10**6 * (1 + 0.5 * np.cos(2 * np.pi * np.arange(32) / 32))).astype(int)
-        (_, chosen), _, _ = recorded(EFPA, counts, 1, trials=10_000)
+        (_, chosen), _, _ = recorded(EFPA, counts, 1, trials=20_000)
         logits = reference.scores(counts, 1, "exact") / 4
         weights = np.exp(logits - logits.max())
         expected = 20_000 * weights / weights.sum()

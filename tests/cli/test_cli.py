@@ -138,6 +138,7 @@ def forget_the_catalogue():
     """As a new process would find it."""
     algorithms.ours.cache_clear()
     algorithms.everything.cache_clear()
+    algorithms._ours_folded.cache_clear()
 
 
 def test_the_demo_prints_tables(capsys, monkeypatch, tmp_path):

@@ -15,7 +15,7 @@ from dpbench.paper import Study, pack, verdicts
 from dpbench.paper.page import page
 from dpbench.paper.price import prices
 from dpbench.paper.reported import authors_code, expected_errors, numbers, plotted, points
-from dpbench.paper.resampling import deviations, resampled
+from dpbench.paper.resampling import deviations, resamples
 from dpbench.paper.study import export_study, sort_settings
 from dpbench.results import Results
 from dpbench.standards import Standards
@@ -129,7 +129,7 @@ class TestResampling:
             for row in rows(flat, **SMALL)
             for sample in range(5)
         ]
-        again = resampled(Results.from_rows(made), np.random.default_rng(1)).errors
+        again = next(resamples(Results.from_rows(made), 1, np.random.default_rng(1))).errors
         assert np.array_equal(again[0], again[1])
         assert len(np.unique(again[0])) > 1
 

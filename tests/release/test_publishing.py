@@ -182,8 +182,8 @@ def refused_before_the_charge(folder, words, capsys, spec=None):
     [
         ({"algorithm": "DAWA"}, "DAWA cannot be released: its partition has no exact sampler; these can: Identity,"),
         ({"algorithm": "recommended"}, 'algorithm = "recommended" needs records = N'),
-        ({"algorithm": "recommended", "records": 0}, "records is 0"),
-        ({"algorithm": "recommended", "records": 100, "delta": "1/1000"}, "leave delta out"),
+        ({"algorithm": "recommended", "more": "records = 0"}, "records is 0"),
+        ({"algorithm": "recommended", "more": "records = 100\ndelta = 0.001"}, "leave delta out"),
         ({"algorithm": "Hbb"}, "did you mean"),
         ({"algorithm": "AGrid"}, "AGrid runs on 2-D domains"),
         ({"epsilon": "2"}, "the release costs epsilon 2 and the budget of 'people' has epsilon 1 left"),

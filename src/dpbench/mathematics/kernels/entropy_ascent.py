@@ -23,7 +23,7 @@ ROUNDING = 1e-13
 """Less than this of D is rounding."""
 
 
-@njit("float64(float64[::1], int64)", cache=True)
+@njit("float64(float64[::1], int64)", cache=True, error_model="numpy")
 def largest(values, many):  # type: ignore[no-untyped-def]
     """The largest size among the first ``many``; NaN where one is."""
     found = 0.0

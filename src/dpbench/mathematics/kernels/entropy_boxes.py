@@ -23,7 +23,7 @@ SLOW = 0.5
 """A step that leaves more than this of the gradient calls for a new factor of the Hessian."""
 
 
-@njit("int64(int64[::1], int64, int64)", cache=True)
+@njit("int64(int64[::1], int64, int64)", cache=True, error_model="numpy")
 def add_cut(cuts, pieces, at):  # type: ignore[no-untyped-def]
     """One more cut of an axis unless it is there; how many pieces there are then."""
     k = pieces
@@ -37,7 +37,7 @@ def add_cut(cuts, pieces, at):  # type: ignore[no-untyped-def]
     return pieces + 1
 
 
-@njit("void(int64[::1], int64, int64[::1], float64[::1])", cache=True)
+@njit("void(int64[::1], int64, int64[::1], float64[::1])", cache=True, error_model="numpy")
 def place_all(cuts, pieces, place, part):  # type: ignore[no-untyped-def]
     """For every coordinate, the end included, the piece that it is in, and how far into it."""
     for k in range(pieces):
@@ -52,6 +52,7 @@ def place_all(cuts, pieces, place, part):  # type: ignore[no-untyped-def]
 @njit(
     "float64(float64[::1], int64, int64[::1], float64[::1], int64[::1], float64[::1], int64, int64)",
     cache=True,
+    error_model="numpy",
     inline="always",
 )
 def corner(table, wide, place0, part0, place1, part1, row, column):  # type: ignore[no-untyped-def]
@@ -65,6 +66,7 @@ def corner(table, wide, place0, part0, place1, part1, row, column):  # type: ign
 @njit(
     "float64(float64[::1], int64, int64[::1], float64[::1], int64[::1], float64[::1], int64, int64, int64, int64)",
     cache=True,
+    error_model="numpy",
 )
 def box_share(table, wide, place0, part0, place1, part1, top, bottom, left, right):  # type: ignore[no-untyped-def]
     """P of a box of the domain."""
@@ -80,6 +82,7 @@ def box_share(table, wide, place0, part0, place1, part1, top, bottom, left, righ
     "float64(int64[::1], int64[::1], int64[::1], int64[:,::1], float64[::1], float64[::1], float64, float64[::1], "
     "float64[::1], float64[::1], float64[::1], float64[::1])",
     cache=True,
+    error_model="numpy",
     fastmath={"reassoc", "contract"},
 )
 def look(  # type: ignore[no-untyped-def]
@@ -143,7 +146,12 @@ def look(  # type: ignore[no-untyped-def]
     return value
 
 
-@njit("boolean(float64[:,::1], int64, float64[::1], float64)", cache=True, fastmath={"reassoc", "contract"})
+@njit(
+    "boolean(float64[:,::1], int64, float64[::1], float64)",
+    cache=True,
+    error_model="numpy",
+    fastmath={"reassoc", "contract"},
+)
 def border(factor, row, entries, least):  # type: ignore[no-untyped-def]
     """One more row of a Cholesky factor, from the ``entries`` of that row of the matrix.
 
@@ -164,6 +172,7 @@ def border(factor, row, entries, least):  # type: ignore[no-untyped-def]
 @njit(
     "void(float64[::1], int64, int64[:,::1], float64[::1], int64, float64, float64[:,::1])",
     cache=True,
+    error_model="numpy",
 )
 def factorise(table, wide, spans, inside, known, penalty, factor):  # type: ignore[no-untyped-def]
     """The Cholesky factor of the negative Hessian of D."""
@@ -185,7 +194,7 @@ def factorise(table, wide, spans, inside, known, penalty, factor):  # type: igno
         border(factor, i, entries, 0.5 * penalty)
 
 
-@njit("void(float64[:,::1], int64, float64[::1])", cache=True, fastmath={"reassoc", "contract"})
+@njit("void(float64[:,::1], int64, float64[::1])", cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def solve(factor, known, vector):  # type: ignore[no-untyped-def]
     """In place, the solution of factor factor' x = vector."""
     for i in range(known):
@@ -204,6 +213,7 @@ def solve(factor, known, vector):  # type: ignore[no-untyped-def]
     "boolean(int64[::1], int64[::1], int64[:,::1], float64[::1], int64[::1], float64[::1], int64[::1], float64[::1], "
     "float64[:,::1], float64[::1], float64)",
     cache=True,
+    error_model="numpy",
 )
 def border_with(  # type: ignore[no-untyped-def]
     box, sizes, boxes, table, place0, part0, place1, part1, factor, inside, penalty
@@ -228,6 +238,7 @@ def border_with(  # type: ignore[no-untyped-def]
     "float64[::1], int64[:,::1], int64[:,::1], float64[::1], float64[::1], float64[::1], float64[:,::1], "
     "float64[::1], float64)",
     cache=True,
+    error_model="numpy",
 )
 def insert(  # type: ignore[no-untyped-def]
     box,
@@ -278,6 +289,7 @@ def insert(  # type: ignore[no-untyped-def]
     "float64(boolean, int64[::1], int64[::1], int64[::1], int64[:,::1], float64[::1], float64[::1], float64[::1], "
     "float64[:,::1], float64[::1], float64[::1], float64[::1], float64, float64, int64)",
     cache=True,
+    error_model="numpy",
 )
 def ascend(  # type: ignore[no-untyped-def]
     sound, sizes, cuts0, cuts1, spans, targets, theta, inside, factor, density, table, marks, penalty, tolerance, steps
@@ -334,6 +346,7 @@ def ascend(  # type: ignore[no-untyped-def]
     "float64[:,::1], float64[:,:,::1], float64[:,::1], float64[:,::1], float64[::1], float64[::1], int64, "
     "float64[::1])",
     cache=True,
+    error_model="numpy",
 )
 def learn(  # type: ignore[no-untyped-def]
     new_boxes,
@@ -405,6 +418,7 @@ def learn(  # type: ignore[no-untyped-def]
     "void(int64[:,::1], float64[:,::1], int64[:,::1], float64[:,::1], int64[:,::1], float64[:,::1], int64[:,::1], "
     "float64[::1], float64[:,::1])",
     cache=True,
+    error_model="numpy",
 )
 def box_counts(sizes, table, place0, part0, place1, part1, boxes, totals, counts):  # type: ignore[no-untyped-def]
     """Counts in boxes of the domain, ``(boxes, 4)``, into ``counts`` ``(trials, boxes)``."""
@@ -425,7 +439,11 @@ def box_counts(sizes, table, place0, part0, place1, part1, boxes, totals, counts
             )
 
 
-@njit("void(int64[:,::1], int64[:,::1], int64[:,::1], float64[:,::1], float64[::1], float64[:,::1])", cache=True)
+@njit(
+    "void(int64[:,::1], int64[:,::1], int64[:,::1], float64[:,::1], float64[::1], float64[:,::1])",
+    cache=True,
+    error_model="numpy",
+)
 def spread(sizes, cuts0, cuts1, density, totals, cells):  # type: ignore[no-untyped-def]
     """Counts of all cells of the domain, row by row, ``(trials, cells)``."""
     for t in range(cells.shape[0]):

@@ -16,6 +16,7 @@ from dpbench.mathematics.kernels.exponentials import exponentials
 @njit(
     "float64(int64[::1], float64[::1], float64[::1], int64, float64, float64[::1], float64[::1], float64[::1])",
     cache=True,
+    error_model="numpy",
     fastmath={"reassoc", "contract"},
 )
 def look(ends, targets, theta, known, penalty, density, mass, gradient):  # type: ignore[no-untyped-def]
@@ -46,7 +47,7 @@ def look(ends, targets, theta, known, penalty, density, mass, gradient):  # type
     return value
 
 
-@njit("void(int64, float64, float64[::1], float64[::1], float64[::1], float64[::1])", cache=True)
+@njit("void(int64, float64, float64[::1], float64[::1], float64[::1], float64[::1])", cache=True, error_model="numpy")
 def newton(known, penalty, mass, gradient, step, pivot):  # type: ignore[no-untyped-def]
     """Newton's step: ``step`` solves (Hessian) step = gradient.
 
@@ -73,7 +74,7 @@ def newton(known, penalty, mass, gradient, step, pivot):  # type: ignore[no-unty
         step[k] = step[k + 1]
 
 
-@njit("int64(int64, float64, int64, int64[::1], float64[::1], float64[::1])", cache=True)
+@njit("int64(int64, float64, int64, int64[::1], float64[::1], float64[::1])", cache=True, error_model="numpy")
 def insert(end, target, known, ends, targets, theta):  # type: ignore[no-untyped-def]
     """Put one more prefix in its place; how many there are then. All of the line has the total, whatever the answer."""
     if end == ends[known + 1]:
@@ -94,6 +95,7 @@ def insert(end, target, known, ends, targets, theta):  # type: ignore[no-untyped
 @njit(
     "float64(int64[::1], float64[::1], float64[::1], int64, float64[::1], float64, float64, int64)",
     cache=True,
+    error_model="numpy",
 )
 def ascend(ends, targets, theta, known, density, penalty, tolerance, steps):  # type: ignore[no-untyped-def]
     """At most ``steps`` steps, until no gradient exceeds ``tolerance``.
@@ -133,6 +135,7 @@ def ascend(ends, targets, theta, known, density, penalty, tolerance, steps):  # 
     "void(int64[::1], float64[::1], boolean[::1], int64[::1], int64[:,::1], float64[:,::1], float64[:,::1], "
     "float64[:,::1], float64[::1], float64[::1], int64, float64[::1])",
     cache=True,
+    error_model="numpy",
 )
 def learn(  # type: ignore[no-untyped-def]
     new_ends, new_targets, active, known, ends, targets, theta, density, penalties, tolerances, steps, left
@@ -144,7 +147,7 @@ def learn(  # type: ignore[no-untyped-def]
             left[t] = ascend(ends[t], targets[t], theta[t], known[t], density[t], penalties[t], tolerances[t], steps)
 
 
-@njit("void(int64[::1], int64[:,::1], float64[:,::1], float64[::1], float64[:,::1])", cache=True)
+@njit("void(int64[::1], int64[:,::1], float64[:,::1], float64[::1], float64[:,::1])", cache=True, error_model="numpy")
 def spread(known, ends, density, totals, cells):  # type: ignore[no-untyped-def]
     """Counts of all cells, ``(trials, cells)``."""
     for t in range(cells.shape[0]):
@@ -154,7 +157,11 @@ def spread(known, ends, density, totals, cells):  # type: ignore[no-untyped-def]
                 cells[t, c] = each
 
 
-@njit("void(int64[::1], int64[:,::1], float64[:,::1], float64[::1], float64[::1], float64[:,::1])", cache=True)
+@njit(
+    "void(int64[::1], int64[:,::1], float64[:,::1], float64[::1], float64[::1], float64[:,::1])",
+    cache=True,
+    error_model="numpy",
+)
 def running_sums(known, ends, density, totals, places, sums):  # type: ignore[no-untyped-def]
     """Counts of the first 1, 2, ... cells, ``(trials, cells)``; ``places`` are the numbers from 0 on, as floats."""
     for t in range(sums.shape[0]):
