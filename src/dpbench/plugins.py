@@ -1,4 +1,4 @@
-"""Somebody's own algorithm: a class (or, for the audit, a function) in a file, named as FILE.py:Class."""
+"""Somebody's own algorithm: a class or a plain function in a file, named as FILE.py:Class or FILE.py:function."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from types import FunctionType, ModuleType
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput, UnknownName
+from dpbench.plain_function import as_algorithm
 from dpbench.sibling_modules import load_file
 from dpbench.strangers_text import one_line
 
@@ -26,8 +27,11 @@ def is_stranger(reference: str) -> bool:
 
 
 def load_class(reference: str) -> type[Algorithm]:
-    """The class that ``FILE.py:Class`` names."""
+    """The class that ``FILE.py:Class`` names; that of a plain function where it names one."""
     path_text, class_name, module = _load_module(reference)
+    function = vars(module).get(class_name)
+    if isinstance(function, FunctionType):
+        return as_algorithm(function)
     found = {name: value for name, value in vars(module).items() if isinstance(value, type)}
     if class_name not in found:
         raise UnknownName.among(f"class in {path_text}", class_name, found)
