@@ -63,7 +63,7 @@ def test_what_lies_beside_it_is_part_of_it(functions, tmp_path):
     assert run(f"{functions}:noisy") == 0
     (tmp_path / "beside.py").write_text("FACTOR = 50\n")
     assert run(f"{functions}:noisy") == 0
-    rows = [row for row in Store("s").rows() if row.algorithm != "Identity"]
+    rows = [row for row in Store("s").rows(every_version=True) if row.algorithm != "Identity"]
     assert len({row.algorithm_source for row in rows}) == 2
 
 
