@@ -41,9 +41,10 @@ def settle() -> None:
 def is_warm() -> bool:
     """Whether every module of kernels was compiled after it was last changed, as far as names and times of files say.
 
+    Modules of which nothing is kept, since others compile it into their own kernels, do not count.
     Where they are wrong, on another processor for example, kernels are compiled where they are first called.
     """
-    modules = [path for path in KERNELS.glob("*.py") if not path.name.startswith("__")]
+    modules = [path for path in KERNELS.glob("*.py") if "cache=True" in path.read_text(encoding="utf-8")]
     version = f"py{sys.version_info.major}{sys.version_info.minor}"
 
     def holds(folder: Path) -> bool:
