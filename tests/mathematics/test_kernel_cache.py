@@ -63,7 +63,8 @@ def test_kernels_are_warm_once_each_module_was_compiled_after_its_last_change(mo
     monkeypatch.delenv(kernel_cache.IN_MEMORY, raising=False)
     version = f"py{sys.version_info.major}{sys.version_info.minor}"
     for name in ("one", "two"):
-        (kernels / f"{name}.py").write_text("")
+        (kernels / f"{name}.py").write_text("@njit(cache=True)")
+    (kernels / "inlined.py").write_text('@njit(inline="always")')  # others compile it into their own; nothing is kept
     (kept / f"one.f-1.{version}.nbi").write_text("")
     assert not kernel_cache.is_warm()
     (kept / f"two.g-1.{version}.nbi").write_text("")
