@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+STEPS = ("top-down", "integral")
+"""What a release does to every estimate: whole, non-negative, consistent numbers."""
 RELEASED = (
     *("Identity", "Privelet", "H", "Hb", "GreedyH", "Uniform", "AHP", "AHP*", "DPCube", "QuadTree", "HybridTree"),
     *("UGrid", "AGrid", "Cascade", "HDMM", "HbW", "TopDown"),

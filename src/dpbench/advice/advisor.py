@@ -17,7 +17,7 @@ from dpbench.data_independent import expected_errors
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, Unsupported
 from dpbench.privacy import read_budget
-from dpbench.releasable import why_not
+from dpbench.releasable import STEPS, why_not
 from dpbench.workloads import Workload
 
 Cells = Domain | int | str | Sequence[int]
@@ -30,8 +30,6 @@ MOST_NUMBERS = 5 * 10**7
 """Cells and answers of all those runs together; where there would be more, nothing is simulated."""
 WORST = 20
 """There, by Markov's inequality: squared error is more than 20 times its mean in at most 1 run of 20."""
-AS_RELEASED = ("top-down", "integral")
-"""What a release does to an estimate."""
 WHATEVER = "If you need an error that is known whatever the data"
 NEXT = "Next to it, likewise known whatever the data"
 
@@ -189,7 +187,7 @@ class Fixed:
         zeros = np.zeros(self.workload.domain.shape, dtype=np.int64)
         algorithm = algorithms.get(self.algorithm)
         budget = {"epsilon": self.epsilon, "delta": self.delta, "trials": RUNS, "seed": 0}
-        runs = [algorithm.run(zeros, self.workload, **budget, postprocess=steps) for steps in ((), AS_RELEASED)]
+        runs = [algorithm.run(zeros, self.workload, **budget, postprocess=steps) for steps in ((), STEPS)]
         errors = [np.sqrt(self.workload.mean_squared(each)) for each in runs]
         return Range(self.error, min(each.mean() for each in errors), self.error, float(np.quantile(errors[0], 0.95)))
 

@@ -12,12 +12,11 @@ from dpbench.algorithm import ADD_OR_REMOVE, Algorithm
 from dpbench.privacy import Ledger
 from dpbench.privacy.mechanisms import Gaussian, GroupedExponential, Laplace
 from dpbench.privacy.mechanisms.exponential import Exponential
+from dpbench.releasable import STEPS
 from dpbench.release.budget_file import Cost
 from dpbench.tables.spec import Spec
 
 FORMAT = 1
-STEPS = ("top-down", "integral")
-"""Post-processing of every release."""
 SAMPLERS = {
     Laplace.name: "discrete Laplace, exact, random bits of the operating system",
     Gaussian.name: "discrete Gaussian, exact, random bits of the operating system",

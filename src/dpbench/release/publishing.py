@@ -23,9 +23,10 @@ from dpbench.errors import AlgorithmFailed, DPBenchError, InvalidTable, ReleaseF
 from dpbench.mathematics.postprocess import apply_steps
 from dpbench.privacy import ZCDP, Notion, PureDP
 from dpbench.privacy.exact_channel import Exact, NoDraws
+from dpbench.releasable import STEPS
 from dpbench.release.algorithms import chosen
 from dpbench.release.budget_file import Cost, affordable, charge
-from dpbench.release.certificate import STEPS, certificate
+from dpbench.release.certificate import certificate
 from dpbench.release.picture import png, svg
 from dpbench.release.statement import LEVEL, Intervals, Statement, intervals, named_ranges, state, usual_workload
 from dpbench.release.writing import as_table, csv_bytes, parquet_bytes, wide_csv

@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.advice.advisor import Advice
+from dpbench.advice.advisor import Advice, usual
 from dpbench.algorithm import Algorithm, Outcome
 from dpbench.domain import Domain
 from dpbench.errors import Unsupported
 from dpbench.privacy import Notion
 from dpbench.tables.spec import Boxes
-from dpbench.workloads import Prefix, RandomRange, Ranges, Workload
+from dpbench.workloads import Ranges, Workload
 
 LEVEL = 0.9
 """Of intervals."""
-QUERIES = 2000
 KNOWN = "Hb"
 """Whose error is known whatever the data, for those whose own is not."""
 
@@ -70,9 +69,8 @@ class Statement:
 
 def usual_workload(domain: Domain) -> tuple[Workload, str]:
     """What a release is made for, and its words: all prefixes of a line, random ranges elsewhere."""
-    if domain.ndim == 1:
-        return Prefix(domain.size), "all prefixes"
-    return RandomRange(domain, queries=QUERIES, seed=0), f"{QUERIES:,} random ranges"
+    workload = usual(domain)
+    return workload, "all prefixes" if domain.ndim == 1 else f"{workload.queries:,} random ranges"
 
 
 def state(

@@ -117,7 +117,7 @@ SUITES = {
     suite.name: suite
     for suite in (
         Suite("demo", "every algorithm on embedded synthetic shapes, 1-D and 2-D; no file, no network", _demo),
-        Suite("quick", "every algorithm on the 27 histograms, at the domains of the figures; ten minutes", _quick),
+        Suite("quick", "every algorithm on the 27 histograms, at the domains of the figures", _quick),
         Suite("paper-1d", "18 histograms, domains 256 to 4096, scales 10^3 to 10^8, Prefix", _paper_1d),
         Suite("paper-2d", "9 histograms, domains 32x32 to 256x256, scales 10^3 to 10^8, 2000 random ranges", _paper_2d),
         Suite("paper", "paper-1d and paper-2d", lambda: _paper_1d() + _paper_2d()),
