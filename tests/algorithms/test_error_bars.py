@@ -31,20 +31,21 @@ def table(name, domain, scale, seed=1):
 @pytest.mark.parametrize("budget", [{"epsilon": 0.1}, {"rho": 0.005}], ids=["pure", "zCDP"])
 def test_bars_hold_about_nine_times_in_ten(budget):
     """All prefixes of the 12 shapes, n = 256, two scales: 90 % bars hold for 84 to 96 %, cautious ones for more."""
-    workload, held, more = Prefix(256), [], []
+    workload, held, more, compared = Prefix(256), [], [], []
     for number, name in enumerate(shapes.names(1)):
         for scale in (10**4, 10**6):
             x = table(name, 256, scale, seed=number)
             outcome = CASCADE.outcome(x, workload, trials=2, seed=1000 + number, **budget)
             held.append(coverage(outcome.intervals(workload, 0.9), workload.answer(x)))
-            more.append(coverage(outcome.intervals(workload, 0.9, cautious=True), workload.answer(x)))
+            if number % 4 == 0:
+                more.append(coverage(outcome.intervals(workload, 0.9, cautious=True), workload.answer(x)))
+                compared.append(held[-1])
     assert 0.84 <= np.mean(held) <= 0.96
-    assert np.mean(more) > np.mean(held)
+    assert np.mean(more) > np.mean(compared)
 
 
 @pytest.mark.parametrize("shape", [(1,), (2,), (3,), (100,), (1, 1), (1, 40), (5, 12), (33, 20)])
-@pytest.mark.parametrize("records", [0, 7])
-@pytest.mark.parametrize("budget", [{"epsilon": 0.3}, {"rho": 0.02}], ids=["pure", "zCDP"])
+@pytest.mark.parametrize(("records", "budget"), [(0, {"rho": 0.02}), (7, {"epsilon": 0.3})], ids=["zCDP", "pure"])
 def test_every_domain_has_finite_bars_that_hold_the_estimate(shape, records, budget):
     """In every form; with an order, and never below zero."""
     workload = AllRange(shape) if np.prod(shape) < 101 else RandomRange(shape, queries=50, seed=0)
@@ -80,8 +81,23 @@ def test_wider_with_the_level():
         assert widths == sorted(widths)
 
 
-@pytest.mark.parametrize("name", ["spikes-10", "power-law", "uniform"])
-@pytest.mark.parametrize("budget", [{"epsilon": 0.2}, {"rho": 0.02}], ids=["pure", "zCDP"])
+@pytest.mark.parametrize(
+    ("name", "budget"),
+    [
+        ("spikes-10", {"epsilon": 0.2}),
+        ("power-law", {"rho": 0.02}),
+        *(
+            pytest.param(name, budget, marks=pytest.mark.slow)
+            for name, budget in [
+                ("power-law", {"epsilon": 0.2}),
+                ("uniform", {"epsilon": 0.2}),
+                ("spikes-10", {"rho": 0.02}),
+                ("uniform", {"rho": 0.02}),
+            ]
+        ),
+    ],
+    ids=str,
+)
 def test_guaranteed_intervals_hold_on_a_line(name, budget):
     """300 runs: every prefix at least 90 % less 5 standard errors, also where n is no power of two."""
     x, workload = table(name, 100, 2000), Prefix(100)
@@ -91,12 +107,12 @@ def test_guaranteed_intervals_hold_on_a_line(name, budget):
     assert held.min() > 0.9 - 5 * np.sqrt(0.09 / 300)
 
 
-SLOWER = [pytest.param(records, marks=pytest.mark.slow) for records in (20_000, 10**6)]
+SLOWER = [pytest.param(records, 200, marks=pytest.mark.slow) for records in (200, 20_000, 10**6)]
 
 
-@pytest.mark.parametrize("records", [200, *SLOWER])
-def test_guaranteed_intervals_hold_in_the_plane(records):
-    """200 runs, where squares of every plan lie side by side: boxes, cells and the total, each by itself."""
+@pytest.mark.parametrize(("records", "runs"), [(200, 80), *SLOWER])
+def test_guaranteed_intervals_hold_in_the_plane(records, runs):
+    """Where squares of every plan lie side by side: boxes, cells and the total, each at 90 % less 5 standard errors."""
     x = np.zeros((40, 52), dtype=int)
     x += table("clusters", (40, 52), records)
     x[3:6, 20:30] += records // 50
@@ -105,10 +121,10 @@ def test_guaranteed_intervals_hold_in_the_plane(records):
     workload = Ranges(
         (40, 52), np.vstack([boxes.lower, cells, [[0, 0]]]), np.vstack([boxes.upper, cells + 1, [[40, 52]]])
     )
-    outcome = CASCADE.outcome(x, workload, 0.5, trials=200, seed=6)
+    outcome = CASCADE.outcome(x, workload, 0.5, trials=runs, seed=6)
     found, truth = outcome.intervals(workload, 0.9, guaranteed=True), workload.answer(x)
     held = ((found[..., 0] <= truth) & (truth <= found[..., 1])).mean(axis=0)
-    assert held.min() > 0.9 - 5 * np.sqrt(0.09 / 200)
+    assert held.min() > 0.9 - 5 * np.sqrt(0.09 / runs)
 
 
 def test_small_boxes_of_the_plane_have_exact_bars_where_the_signal_is_weak():
@@ -172,10 +188,11 @@ def test_what_was_not_kept_is_not_there():
 def test_combined_draws_cover_what_one_draw_does_not():
     """Mean, variance and two shares by Rubin's rule, nominal 95 %: 86 % hold at least; by one draw, 75 at most.
 
-    The statistics of a table go together: 40 tables have a standard error of about 3 points.
+    Both rules of the docstring: for the table itself, and for the population that its records were drawn from. The
+    statistics of a table go together: 40 tables have a standard error of about 3 points.
     """
     rng, values = np.random.default_rng(0), np.arange(64) + 0.5
-    held, alone = [], []
+    held, of_population, alone = [], [], []
     for number in range(40):
         name = ("normal", "bimodal", "power-law", "staircase")[number % 4]
         x = table(name, 64, int(rng.integers(2000, 20_000)), seed=number)
@@ -187,15 +204,25 @@ def test_combined_draws_cover_what_one_draw_does_not():
             mean = share @ values
             return np.array([mean, share @ (values - mean) ** 2, share[:16].sum(), share[40:].sum()])
 
+        def variances(counts):
+            """Of the statistics, if the records are a sample."""
+            mean, spread, *shares = statistics(counts)
+            fourth = counts @ (values - mean) ** 4 / counts.sum()
+            return np.array([spread, fourth - spread**2, *(each * (1 - each) for each in shares)]) / counts.sum()
+
         found, truth = np.array([statistics(each) for each in draws]), statistics(x)
-        between = found.var(axis=0, ddof=1)
-        half = student.ppf(0.975, many - 1) * np.sqrt((1 + 1 / many) * between)
+        between = (1 + 1 / many) * found.var(axis=0, ddof=1)
+        half = student.ppf(0.975, many - 1) * np.sqrt(between)
         held.append((np.abs(found.mean(axis=0) - truth) <= half).mean())
-        # one draw as if it were the table's records: the sampling error of a share or mean is all it has
-        share = found[0]
-        sampling = np.sqrt(np.array([share[1], 2 * share[1] ** 2, *(share[2:] * (1 - share[2:]))]) / draws[0].sum())
-        alone.append((np.abs(share - truth) <= 1.96 * sampling).mean())
+        within = np.mean([variances(each) for each in draws], axis=0)
+        freedom = (many - 1) * (1 + within / between) ** 2
+        half = student.ppf(0.975, freedom) * np.sqrt(within + between)
+        population = statistics(shapes.get(name, 64).astype(float))
+        of_population.append((np.abs(found.mean(axis=0) - population) <= half).mean())
+        # one draw as if it were the table's records: their sampling error is all it has
+        alone.append((np.abs(found[0] - truth) <= 1.96 * np.sqrt(variances(draws[0]))).mean())
     assert np.mean(held) >= 0.86
+    assert np.mean(of_population) >= 0.86
     assert np.mean(alone) <= 0.75
 
 

@@ -34,10 +34,20 @@ def lines():
     yield np.array([2**51 - 3, 1, 2**49, 0, 7, 2**49 + 1] * 2)
 
 
-def searched(counts, noise, epsilon=1, algorithm=PHP):
+class First(NoNoise):
+    """Uniform draws of 0, which choose the first of the candidates that have a chance."""
+
+    def uniform(self, shape):
+        return np.zeros((self.trials, *shape))
+
+    def only(self, trial):
+        return First(1)
+
+
+def searched(counts, noise, epsilon=1, algorithm=PHP, price=None):
     """Decisions of the private search as (start, stop, cut)."""
     (one,) = PrivateData.open(counts, epsilon, noise).each_trial()
-    decisions = algorithm._search(one, Fraction(epsilon) / 4, 2 / epsilon)
+    decisions = algorithm._search(one, Fraction(epsilon) / 4, price or 2 / epsilon)
     return list(zip(decisions.first.tolist(), decisions.stop.tolist(), decisions.cut.tolist(), strict=True))
 
 
@@ -132,11 +142,14 @@ class TestSearch:
     @pytest.mark.parametrize("counts", [c for c in lines() if 1 < len(c) <= 40 and c.max() < 2**45])
     @pytest.mark.parametrize("largest", [3, 2000])
     def test_order_is_first_come_first_served(self, counts, largest):
-        """Depth by depth gives the decisions of a queue, in its order, and stops where it stops."""
+        """Depth by depth gives the decisions of a queue, in its order, and stops where it stops.
+
+        At such a budget the best candidates alone have a chance.
+        """
         algorithm = algorithms.get("PHP", largest=largest)
         depths = len(counts).bit_length() - 1
         expected = reference.search(counts, Fraction(2), depths, largest)
-        assert searched(counts, NoNoise(1), algorithm=algorithm) == expected
+        assert searched(counts, First(1), 10**9, algorithm, price=2.0) == expected
 
     @pytest.mark.parametrize("n", [2, 3, 13, 64, 100])
     def test_clusterings_tile_the_line_and_refine(self, n):

@@ -1,14 +1,18 @@
 """Kernels with their indices checked, once: numba leaves a read beyond an array unseen unless it is asked to look.
 
 What is run with checks is a text per exercise, in a process of its own, since numba decides when it compiles; add one
-for kernels that need more than a run of every algorithm.
+for kernels that need more than a run of every algorithm. All together compile every kernel anew: some four minutes of
+the processor, most of them in the compiler.
 """
 
 import os
+import pkgutil
 import subprocess
 import sys
 
 import pytest
+
+from dpbench.mathematics import kernels
 
 EVERY_ALGORITHM = """
 import numpy as np
@@ -20,6 +24,36 @@ for workload in (dpb.workloads.Prefix(64), dpb.workloads.RandomRange((8, 9), 40)
             algorithm = dpb.algorithms.get(name, variant=variant)
             if algorithm.supports(workload.domain):
                 assert np.isfinite(algorithm.run(x, workload, 0.5, trials=2, seed=0)).all()
+"""
+BARS = """
+import numpy as np
+import dpbench as dpb
+from dpbench.privacy import NoisyMax
+class Cells:
+    sensitivity, monotone = 1, True
+    def score(self, counts):
+        return counts.astype(float)
+rng = np.random.default_rng(0)
+for workload in (dpb.workloads.Prefix(40), dpb.workloads.RandomRange((8, 9), 30)):
+    x = rng.integers(0, 30, workload.domain.shape)
+    for name in ("Hb", "Cascade"):
+        outcome = dpb.algorithms.get(name).outcome(x, workload, epsilon=0.5, trials=2, seed=0)
+        assert np.isfinite(outcome.intervals(workload, level=0.9)).all()
+    assert np.isfinite(outcome.draws(3)).all()
+scores = rng.integers(0, 20, 12).astype(float)
+scores[3] = scores[4]
+assert np.isfinite(NoisyMax(Cells()).log_density(np.arange(12), scores, 0.3)).all()
+"""
+BINNING = """
+import numpy as np
+from dpbench.mathematics.kernels.binning import add_bins, add_codes, count_rows
+values = np.concatenate([np.linspace(-1.0, 6.0, 29), [np.nan, np.inf, -np.inf]])
+for clamp in (False, True):
+    for missing in (-1, 4):
+        flat, tally = np.zeros(len(values), dtype=np.int64), np.zeros(8, dtype=np.int64)
+        add_bins(values, np.arange(5.0), clamp, missing, 5 if missing >= 0 else 4, flat, tally)
+        add_codes(np.arange(len(values)) % 4 - 1, 3, flat)
+        count_rows(flat, np.zeros(15, dtype=np.int64))
 """
 MAXIMUM_ENTROPY = """
 import numpy as np
@@ -59,7 +93,17 @@ for candidates in (1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 5 * BLOCK, 5 * BLOCK + 3):
     score(rng.random(candidates), rng.random((7, candidates)), np.ones(candidates), measured[:, : candidates // 2],
           np.empty((7, candidates)))
 """
-EXERCISES = {"every algorithm": EVERY_ALGORITHM, "maximum entropy": MAXIMUM_ENTROPY, "selection": SELECTION}
+EXERCISES = {
+    "every algorithm": EVERY_ALGORITHM,
+    "error bars": BARS,
+    "binning": BINNING,
+    "maximum entropy": MAXIMUM_ENTROPY,
+    "selection": SELECTION,
+}
+REACHED = """
+import sys
+print(*(name for name in sys.modules if name.startswith("dpbench.mathematics.kernels.")))
+"""
 BEYOND = """
 import numpy as np
 from numba import njit
@@ -74,11 +118,18 @@ def checked(code, folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("exercise", EXERCISES)
-def test_no_kernel_reads_or_writes_beyond_its_arrays(exercise, tmp_path):
-    """An index out of bounds is an IndexError here, and nothing at all elsewhere."""
-    done = checked(EXERCISES[exercise], tmp_path)
-    assert done.returncode == 0, done.stderr[-2000:]
+def test_no_kernel_reads_or_writes_beyond_its_arrays(tmp_path):
+    """An index out of bounds is an IndexError here, and nothing at all elsewhere; every module of kernels is used.
+
+    The exercises share what is compiled.
+    """
+    reached = set()
+    for exercise, code in EXERCISES.items():
+        done = checked(code + REACHED, tmp_path)
+        assert done.returncode == 0, f"{exercise}: {done.stderr[-2000:]}"
+        reached |= set(done.stdout.split())
+    every = {f"{kernels.__name__}.{module.name}" for module in pkgutil.iter_modules(kernels.__path__)}
+    assert every - reached == {f"{kernels.__name__}.__main__"}
 
 
 @pytest.mark.slow

@@ -313,7 +313,8 @@ def test_weights_are_learned_from_squares_of_all_counts():
     for level in (4, 0):
         mine = np.flatnonzero(mirrored.logs[:, 0] == level)
         mirrored.answer[mine] = mirrored.answer[mine[::-1]]
-    some, other = sample(squares, 8), sample(mirrored, 8)
+    (some, numbers), (other, _) = sample(squares, 8), sample(mirrored, 8)
+    np.testing.assert_array_equal(some.corner, squares.corner[numbers])
     left = some.corner[(some.first_child >= 0) & (some.logs[:, 0] == 4), 0]
     assert len(left) == 8
     np.testing.assert_array_equal(
@@ -323,7 +324,7 @@ def test_weights_are_learned_from_squares_of_all_counts():
     blocks = np.flatnonzero(squares.logs[:, 0] == 4)
     ranks = np.argsort(np.argsort(mean[blocks]))[left // 16]
     np.testing.assert_array_equal(np.sort(ranks) // 8, np.arange(8))
-    assert sample(squares, 64) is squares
+    assert sample(squares, 64)[0] is squares
 
 
 def test_a_sample_teaches_what_all_squares_teach():

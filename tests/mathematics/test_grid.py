@@ -8,7 +8,7 @@ import pytest
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput
 from dpbench.mathematics.grid import BoxCounts, GridCounts, SummedAreas, box_tree, nearly_equal, steps
-from dpbench.mathematics.kernels.boxes import cut_boxes, quarter
+from dpbench.mathematics.kernels.boxes import cut_boxes, quarters
 from dpbench.mathematics.kernels.grid import cut_into_squares
 from reference.grid import block_average, labels_of, square_labels
 
@@ -139,10 +139,16 @@ def test_cutting_into_squares(shape):
 def test_quarters(first):
     """The middle of both axes, larger parts first, a side of one cell whole, a single cell not at all."""
     lower, upper = np.array([[0, 0], [5, 0], [5, 3], [6, 3]]), np.array([[5, 3], [6, 3], [6, 4], [8, 4]])
-    low, high, fanout = quarter(lower, upper, first)
-    np.testing.assert_array_equal(fanout, [4, 2, 0, 2])
+    low, high, fanout, begins = quarters(lower, upper, first, 2, 21)
+    np.testing.assert_array_equal(begins[:3], [0, 4, 12])
+    np.testing.assert_array_equal(fanout[:12], [4, 2, 0, 2, 4, *([2, 4] if first == 0 else [4, 2]), 2, 2, 0, 0, 0])
+    np.testing.assert_array_equal(fanout[12:], 0)
     sizes = np.prod(high - low, axis=1)
-    np.testing.assert_array_equal(sizes, [6, 3, 4, 2, 2, 1, 1, 1] if first == 0 else [6, 4, 3, 2, 2, 1, 1, 1])
+    np.testing.assert_array_equal(sizes[:4], [15, 3, 1, 2])
+    np.testing.assert_array_equal(sizes[4:12], [6, 3, 4, 2, 2, 1, 1, 1] if first == 0 else [6, 4, 3, 2, 2, 1, 1, 1])
+    # what is below a box adds up to it
+    parents = np.repeat(np.arange(12), fanout[:12])
+    np.testing.assert_array_equal(np.bincount(parents, sizes[4:], 12), np.where(fanout[:12] > 0, sizes[:12], 0))
 
 
 def test_a_tree_of_boxes():

@@ -169,3 +169,16 @@ class TestExactSums:
         for first, last in (([0, 3], [3, 40]), ([0, 1, 3], [1, 3, 40])):
             odd = Leaves(np.array(first), np.array(last), np.ones(len(first), dtype=np.int64), np.arange(len(first)))
             assert images._exact_errors(RandomRange(40, queries=9), odd, False) is None
+
+
+@pytest.mark.parametrize("workload", [weighted((300,), 200), weighted((12, 11), 150)], ids=repr)
+@pytest.mark.parametrize("lengths", [[1], [1, 2, 4]], ids=str)
+def test_long_lists_are_reduced_in_the_same_way(monkeypatch, workload, lengths):
+    """Sums over ranges and back give what the matrix of leaves and ranges gives, to its 32 bits."""
+    monkeypatch.setattr(images, "SKETCH", 64)
+    monkeypatch.setattr(images, "LARGEST_EXACT", 50)
+    line = cells_along(workload.domain, True)
+    leaves = some_leaves(len(line), lengths)
+    expected = images._gram_images(images._boxes(workload), images._coordinates(workload.domain, True), leaves)
+    found = images._sketched_images(workload.ranges(), line, leaves)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())

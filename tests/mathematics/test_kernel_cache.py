@@ -21,7 +21,6 @@ if {nothing}:
 import dpbench as dpb
 x = [3, 0, 5, 8]
 print(dpb.algorithms.get("Hb").run(x, dpb.workloads.Prefix(4), epsilon=1, seed=0).sum())
-print(dpb.algorithms.get("MWEM").run(x, dpb.workloads.Prefix(4), epsilon=1, seed=0).sum())
 """
 
 
@@ -71,3 +70,26 @@ def test_kernels_are_warm_once_each_module_was_compiled_after_its_last_change(mo
     assert kernel_cache.is_warm()
     os.utime(kernels / "two.py", (2e9, 2e9))
     assert not kernel_cache.is_warm()
+
+
+def test_a_kernel_is_compiled_again_when_what_it_inlines_has_changed(tmp_path, monkeypatch):
+    """Its stamp follows the modules that it imports from, directly or through another, and no others."""
+    from numba.core.caching import InTreeCacheLocator
+
+    import dpbench.mathematics.kernels  # noqa: F401  # which settles where kernels are kept
+
+    monkeypatch.setattr(kernel_cache, "KERNELS", tmp_path)
+    monkeypatch.setattr("numba.core.caching._hash_source_file", lambda path, *_: Path(path).read_text("utf-8"))
+    start = "from dpbench.mathematics.kernels."
+    for name, text in (("a", f"{start}b import b\n"), ("b", f"{start}c import c\n"), ("c", ""), ("d", "")):
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    stamps = []
+    for changed in ("", "c", "d"):
+        if changed:
+            (tmp_path / f"{changed}.py").write_text("x = 1\n", encoding="utf-8")
+        locator = InTreeCacheLocator.__new__(InTreeCacheLocator)
+        locator._py_file = str(tmp_path / "a.py")
+        stamps.append(locator.get_source_stamp())
+    assert stamps[0] != stamps[1] == stamps[2]
+    assert [path.stem for path in kernel_cache.inlined(tmp_path / "a.py")] == ["b", "c"]
+    assert kernel_cache.inlined(Path(__file__)) == []

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from dpbench.mathematics.kernels.structure import dyadic_costs
-from dpbench.mathematics.structure import LARGEST_EXACT, PRICES, Structure, _DyadicLine, _Sums
+from dpbench.mathematics.kernels.structure import dyadic_costs, packed_error, structure_table
+from dpbench.mathematics.structure import EVERY, LARGEST_EXACT, PRICES, Structure, _ClippedLine, _DyadicLine, _Sums
 
 
 def squared_error(counts, start, stop):
@@ -62,7 +62,7 @@ def test_bound_is_below_the_least_error_of_so_many_dyadic_bins_and_often_close()
         ceiling = float(max(counts.sum(), 1))
         line, sums = _DyadicLine(counts, ceiling), _Sums(counts, ceiling)
         for k in (4, 5, 6):
-            bound = line.energies(k, 12) - sums.errors_up_to(12, k)
+            bound = line.energies(k, 12) - sums.with_last_bin(np.zeros(12 - k), k)
             for j in range(k, 12):
                 possible = [bins for bins in dyadic_sets(0, j) if len(bins) <= k]
                 if possible:
@@ -105,3 +105,38 @@ def test_table_up_to_the_limit_and_dyadic_bins_beyond():
     assert small.below(9.0) is small.exact(9.0)
     assert isinstance(large.below(9.0), _DyadicLine)
     assert large.below(9.0) is large.below(9.0)
+
+
+def lines():
+    """Counts with few and many runs, heavy tails and steps."""
+    stream = np.random.default_rng(8)
+    for n in (11, 40, 97, 256):
+        yield stream.poisson(50 * stream.pareto(1, n))
+        yield np.repeat(stream.integers(0, 1000, -(-n // 4)), 4)[:n]
+        yield stream.integers(0, 2, n) * stream.integers(0, 10**6, n)
+
+
+@pytest.mark.parametrize("counts", list(lines()))
+def test_errors_up_to_a_limit_are_those_of_the_whole_table(counts):
+    """Bit for bit, and nothing above the limit is in the table; errors of some bins are never below the least."""
+    line = _ClippedLine(counts, float(counts.max()), -(-len(counts) // 5))
+    ends, sums = line._ends, line._line
+    at_ends = ends.astype(float), sums.sums[ends], sums.squares[ends]
+    layers = min(line._bins - 1, len(ends) - 2)
+    whole = structure_table(*at_ends, layers, EVERY)
+    some = packed_error(*at_ends, layers)
+    assert some >= whole[layers, -1] * (1 - 1e-9)
+    for limit in (0.0, some / 100, some, 10 * some):
+        found = structure_table(*at_ends, layers, limit)
+        np.testing.assert_array_equal(found, np.where(whole <= limit, whole, 1e300))
+
+
+@pytest.mark.parametrize("counts", list(lines()))
+def test_any_layer_is_there_in_any_order(counts):
+    """Layers of few bins, whose errors are beyond the first limit, are computed when they are asked for."""
+    n, bins = len(counts), -(-len(counts) // 5)
+    limited, whole = (_ClippedLine(counts, float(counts.max()), bins) for _ in range(2))
+    whole._fill(EVERY)
+    for k in (bins - 1, bins // 2, 1):
+        for stop in (k + 1, (k + n) // 2, n):
+            np.testing.assert_array_equal(limited.layer(k, stop), whole.layer(k, stop))

@@ -128,8 +128,9 @@ def get(name: str, *, variant: str = "private", **parameters: Any) -> Algorithm:
     >>> dpb.algorithms.get("MWEM", rounds=5).rounds
     5
     """
-    folded = {known.casefold(): kind for known, kind in everything().items()}
-    kind = folded.get(name.casefold()) if isinstance(name, str) else None
+    kind = ours_by_name(name) if isinstance(name, str) else None
+    if kind is None and isinstance(name, str):  # only then is anybody else's code loaded
+        kind = {known.casefold(): kind for known, kind in everything().items()}.get(name.casefold())
     if kind is None:
         raise UnknownName.among("algorithm", name, everything())
     kind.refuse_unknown(parameters)

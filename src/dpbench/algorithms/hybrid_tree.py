@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from dpbench.mathematics.grid import BoxCounts, MedianCuts, box_tree
 from dpbench.mathematics.least_squares import TreeLeastSquares
 from dpbench.mathematics.tree import Tree
 from dpbench.privacy import PrivateData, evenly, split
+from dpbench.privacy.mechanisms.grouped import GroupedGumbelMax
 from dpbench.workloads import Workload
 
 Floats = NDArray[np.float64]
@@ -88,24 +90,23 @@ class HybridTree(Algorithm):
 
     def _grow(self, data: PrivateData) -> Tree:
         """The tree, from the root down."""
-        from dpbench.mathematics.kernels.boxes import quarter
+        from dpbench.mathematics.kernels.boxes import quarters
 
         portion = evenly(split(data.epsilon, self.median_share)[0], 2 * max(self.kd_levels, 1))
         domain = data.domain
         lower = np.zeros((1, 2), dtype=np.int64)
         upper = np.array([domain.shape], dtype=np.int64)
         levels = []
-        for depth in range(self.height):
-            if depth < self.kd_levels:
-                low, high, fanout = self._cut_at_medians(data, domain, lower, upper, depth % 2, portion)
-            else:
-                low, high, fanout = quarter(lower, upper, depth % 2)
+        for depth in range(self.kd_levels):
+            low, high, fanout = self._cut_at_medians(data, domain, lower, upper, depth % 2, portion)
             levels.append((lower, upper, fanout))
             lower, upper = low, high
             if len(lower) == 0:
                 break
-        else:
-            levels.append((lower, upper, np.zeros(len(lower), dtype=np.int64)))
+        depths = self.height - self.kd_levels
+        low, high, fanout, begins = quarters(lower, upper, self.kd_levels % 2, depths, domain.size)
+        # levels that no box reaches are none
+        levels += [(low[a:b], high[a:b], fanout[a:b]) for a, b in pairwise(begins.tolist()) if a < b]
         growth = 2.0 ** (np.arange(self.height + 1) / 3)
         return box_tree(domain, levels, growth / growth.sum())
 
@@ -126,7 +127,7 @@ class HybridTree(Algorithm):
             long = upper[:, axis] - cut > 1
             if long.any():
                 medians = MedianCuts(BoxCounts(domain, lower[long], upper[long]), axis, self.tight)
-                cut[long] += 1 + data.choose_each(medians, portion, f"medians along axis {axis}")
+                cut[long] += 1 + data.ask(GroupedGumbelMax(medians), portion, f"medians along axis {axis}")
             lower, upper, halves = cut_boxes(lower, upper, axis, cut)
             if len(halves):
                 parts = np.add.reduceat(halves, np.cumsum(parts) - parts)

@@ -84,6 +84,21 @@ class MedianCost:
         """Powers of two."""
         return powers_of_two(self.cells)
 
+    @property
+    def surcharges(self) -> tuple[float, ...]:
+        """What a bucket of each length costs besides, in records."""
+        return (0.0, *(self.surcharge for _ in self.lengths[1:]))
+
+    def whole(self, counts: Floats) -> Ints:
+        """Deviations of all windows, which are whole numbers; -1 forbids one that is not aligned."""
+        found = counts.astype(np.int64)
+        if not self.aligned:
+            return found
+        costs = np.full(counts.shape, -1, dtype=np.int64)
+        for kind, length in enumerate(self.lengths):
+            costs[kind, length::length] = found[kind, length::length]
+        return costs
+
     def cost(self, counts: Floats) -> Floats:
         """Costs of all windows, from the statistic; inf forbids one that is not aligned."""
         if not self.aligned:

@@ -141,8 +141,12 @@ class Squares:
         size = self.logs[squares[0]]
         table = np.full(-(-self.sides // (1 << size)), -1)
         table[tuple((self.corner[squares] >> size).T)] = np.arange(len(squares))
-        rows, columns = (np.arange(side) >> log for side, log in zip(self.sides.tolist(), size.tolist(), strict=True))
-        return np.asarray(table[np.ix_(rows, columns)].reshape(-1))
+        for axis, (side, log) in enumerate(zip(self.sides.tolist(), size.tolist(), strict=True)):
+            if log:
+                table = table.repeat(1 << log, axis=axis)
+            if table.shape[axis] > side:
+                table = table[:side] if axis == 0 else table[:, :side]
+        return table.reshape(-1)
 
     def moments(self) -> tuple[Floats, Floats, Floats, Floats]:
         """Least squares of every square: mean and variance by what is inside, then by everything.
@@ -162,7 +166,11 @@ class Squares:
         last = np.flatnonzero((self.first_child < 0) & (self.cells > 0))
         each = totals[last] / self.cells[last]
         flat = rows.reshape(-1)
-        for _, mine in self.by_size(last):
+        for size, mine in self.by_size(last):
+            if not size.any():  # cells
+                place = self.corner[last[mine]]
+                flat[place[:, 0] * self.sides[1] + place[:, 1]] = each[mine]
+                continue
             labels = self.labels(last[mine])
             there = np.flatnonzero(labels >= 0)
             flat[there] = each[mine][labels[there]]
@@ -176,7 +184,8 @@ class Squares:
 
     def _cells_from(self, corner: Ints, logs: Ints) -> Ints:
         end = np.minimum(corner + (1 << logs), self.sides)
-        return np.asarray(np.maximum(end - corner, 0).prod(axis=1))
+        extent = np.maximum(end - corner, 0)
+        return np.asarray(extent[:, 0] * extent[:, 1])
 
     @property
     def workspace(self) -> int:
@@ -190,7 +199,7 @@ class Squares:
 
     @property
     def _children(self) -> Ints:
-        return np.where(self.first_child >= 0, 1 << self.log_grid.sum(axis=1), 0)
+        return np.where(self.first_child >= 0, 1 << (self.log_grid[:, 0] + self.log_grid[:, 1]), 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,8 +251,8 @@ class Likelihoods:
 
     @classmethod
     def of(cls, base: Ints, size: int, points: int) -> Likelihoods:
-        """Zeros, for so many boxes."""
-        beta, even, onward = np.zeros((3, size, points))
+        """Room for so many boxes."""
+        beta, (even, onward) = np.zeros((size, points)), np.empty((2, size, points))
         grids = np.zeros(size), np.ones(size), np.zeros(size, dtype=np.int64)
         return cls(base, *grids, beta, even, onward, np.zeros(size), np.zeros((4, size)))
 
@@ -267,13 +276,13 @@ def posterior(squares: Squares, fineness: Fineness | None = None) -> Posterior:
 
 def posterior_without_slopes(squares: Squares, fineness: Fineness) -> Posterior:
     """The same where no split leans and nothing is left to least squares: what whole tables are drawn from."""
-    return _learned(squares, fineness, known_of(squares, slopes=False))
+    return _learned(squares, fineness, known_of(squares, np.zeros((squares.count, 2))))
 
 
 def _learned(squares: Squares, fineness: Fineness, known: Known) -> Posterior:
     weights = start = first_weights(squares)
-    some = sample(squares, fineness.learned_from)
-    of_some = known if some is squares else known_of(some, slopes=bool(known[4].any()))
+    some, left = sample(squares, fineness.learned_from)
+    of_some = known if some is squares else known_of(some, known[4][left])
     for _ in range(fineness.rounds):
         found = given(some, weights, fineness.points_of_rounds, fineness.reach, of_some, learn=True)
         raw = found.taken + PSEUDO * start
@@ -330,14 +339,17 @@ def given(
     return Posterior(squares, weights, totals, total, evidence, taken, likelihoods if kept else None)
 
 
-def known_of(squares: Squares, *, slopes: bool = True) -> Known:
-    """What all passes share: the tree, its answers, least squares, the answers in a line, and how the density leans."""
+def known_of(squares: Squares, lean: Floats | None = None) -> Known:
+    """What all passes share: the tree, its answers, least squares, the answers in a line, and how the density leans.
+
+    The last is found by its neighbours where it is not given.
+    """
     from dpbench.mathematics.kernels.squares import list_answers
 
     tree = squares.tree
     listed = list_answers(squares.first_child, squares._children, tree[3], squares.answer, squares.rate)
     moments = squares.moments()
-    lean = leaning(squares, moments[2], moments[3]) if slopes else np.zeros((squares.count, 2))
+    lean = leaning(squares, moments[2], moments[3]) if lean is None else lean
     return tree, (squares.answer, squares.rate, squares.gaussian), moments, listed, lean
 
 

@@ -31,7 +31,7 @@ def blocks_of_draws(found: Posterior, points: int, reach: float, many: int, seed
     likelihoods = found.likelihoods
     if likelihoods is None:
         likelihoods = given(
-            squares, found.weights, points, reach, known_of(squares, slopes=False), LARGEST_WORKSPACE
+            squares, found.weights, points, reach, known_of(squares, np.zeros((squares.count, 2))), LARGEST_WORKSPACE
         ).likelihoods
     if likelihoods is None:
         raise Unsupported(

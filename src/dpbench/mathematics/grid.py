@@ -200,11 +200,11 @@ def box_tree(domain: Domain, levels: Sequence[tuple[Ints, Ints, Ints]], weights:
     from dpbench.mathematics.kernels.boxes import lay_out
 
     lower, upper, fanout = (np.concatenate(arrays) for arrays in zip(*levels, strict=True))
-    first_child = np.concatenate([[1], 1 + np.cumsum(fanout)])
-    start, stop, order = lay_out(lower, upper, first_child, np.array(domain.shape), domain.size)
-    rest = np.cumsum(weights[::-1])[::-1]
-    depth = np.repeat(np.arange(len(levels)), [len(level[2]) for level in levels])
-    weight = np.where(fanout == 0, rest[depth], np.asarray(weights)[depth])
+    ends = np.cumsum([len(level[2]) for level in levels])
+    rest = np.ascontiguousarray(np.cumsum(weights[::-1])[::-1])
+    start, stop, order, first_child, weight = lay_out(
+        lower, upper, fanout, ends, weights, rest, np.array(domain.shape), domain.size
+    )
     return Tree(domain=domain, order=order, start=start, stop=stop, first_child=first_child, weight=weight)
 
 

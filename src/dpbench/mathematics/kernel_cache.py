@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 VARIABLE = "NUMBA_CACHE_DIR"
 """Environment variable of numba, which worker processes inherit."""
 IN_MEMORY = "DPBENCH_KERNELS_IN_MEMORY"
 """Set by us for worker processes, so that the line is written once."""
 KERNELS = Path(__file__).parent / "kernels"
+_IMPORTED = re.compile(r"^from dpbench\.mathematics\.kernels\.(\w+) import", re.MULTILINE)
 _ADVICE = f"set {VARIABLE} to a folder that can be written, and they are compiled once"
 
 
@@ -23,6 +27,7 @@ def settle() -> None:
     if os.environ.get(IN_MEMORY):
         _keep_nothing()
         return
+    _stamp_what_is_inlined()
     if any(map(_is_writable, _usual())):
         return
     try:
@@ -52,9 +57,38 @@ def is_warm() -> bool:
         for path in folder.rglob(f"*.{version}.nbi"):
             module = path.name.split(".")[0]
             compiled[module] = max(compiled.get(module, 0.0), path.stat().st_mtime)
-        return all(compiled.get(each.stem, 0.0) >= each.stat().st_mtime for each in modules)
+        return all(
+            compiled.get(each.stem, 0.0) >= max(path.stat().st_mtime for path in (each, *inlined(each)))
+            for each in modules
+        )
 
     return not os.environ.get(IN_MEMORY) and any(map(holds, _usual()))
+
+
+def inlined(module: Path) -> list[Path]:
+    """The modules of kernels that one of them imports from, and those that these do: their code is compiled into it."""
+    found: dict[Path, None] = {}
+    waiting = [module] if module.parent == KERNELS else []
+    while waiting:
+        names = _IMPORTED.findall(waiting.pop().read_text(encoding="utf-8"))
+        new = [path for path in (KERNELS / f"{name}.py" for name in names) if path not in found]
+        found |= dict.fromkeys(new)
+        waiting += new
+    return sorted(found)
+
+
+def _stamp_what_is_inlined() -> None:
+    """Let numba compile a kernel again when a module that it has code of has changed; it looks at the kernel's own."""
+    from numba.core.caching import _SourceFileBackedLocatorMixin as Locator
+
+    of_itself = Locator.get_source_stamp
+
+    def stamp(locator: Any) -> Any:
+        others = inlined(Path(locator._py_file))
+        own = of_itself(locator)  # type: ignore[no-untyped-call]
+        return (own, *(sha256(path.read_bytes()).hexdigest() for path in others)) if others else own
+
+    Locator.get_source_stamp = stamp  # type: ignore[method-assign]
 
 
 def _usual() -> Iterator[Path]:

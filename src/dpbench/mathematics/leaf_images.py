@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dpbench.domain import Domain
 from dpbench.mathematics.buckets import cells_along
 from dpbench.workloads import Ranges, Workload
+from dpbench.workloads.summed_area import corners
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -74,7 +75,10 @@ def moments(workload: Workload, leaves: Leaves, objective: Objective, padded: bo
         return _listed_moments(boxes, coordinates, leaves, _exact_errors(workload, leaves, padded))
     if len(leaves.first) > LARGEST_EXACT and leaves.are_cells and len(boxes[2]) <= LARGEST_PAIRED:
         return _paired_moments(workload.ranges(), line, leaves, _bundle_sums(boxes, coordinates, leaves))
-    images = _gram_images(boxes, coordinates, leaves)
+    if len(leaves.first) > LARGEST_EXACT and len(boxes[2]) > max(LARGEST_PAIRED, SKETCH):
+        images: NDArray[np.floating[Any]] = _sketched_images(workload.ranges(), line, leaves)
+    else:
+        images = _gram_images(boxes, coordinates, leaves)
     errors = np.einsum("ij,ij->i", images, images, dtype=np.float64)
     of_bundles = np.add.reduceat(images, leaves.bounds, axis=0, dtype=np.float64)
     return of_bundles @ of_bundles.T, np.add.reduceat(errors, leaves.bounds)
@@ -211,12 +215,47 @@ def _gram_images(boxes: Boxes, coordinates: NDArray[np.int32], leaves: Leaves) -
         weighted = wide * repeated[:, None]
         values, vectors = np.linalg.eigh(weighted.T @ weighted)
         return np.asarray(wide @ (vectors * np.sqrt(np.maximum(values, 0.0))))
-    signs = (np.random.Generator(np.random.PCG64(0)).choice([-1, 1], size=many) * repeated).astype(np.float32)
+    signs = (_signs(many) * repeated).astype(np.float32)
     sketch = np.zeros((SKETCH, queries), dtype=np.float32)
     for begin in range(0, many, SKETCH):
         some = rows[begin : begin + SKETCH]
         sketch[: len(some)] += some * signs[begin : begin + SKETCH, None]
     return np.asarray(rows @ sketch.T)
+
+
+def _sketched_images(ranges: Ranges, line: Ints, leaves: Leaves) -> NDArray[np.float32]:
+    """The last kind of these, without the matrix of leaves and ranges, whose product would take minutes.
+
+    A row of W^T W under random signs is W^T (W s): sums over ranges by a summed-area table, and back by adding to the
+    corners of every range.
+    """
+    cells, owner, begins, length = _cells_of(line, leaves)
+    real, many = cells >= 0, len(leaves.first)
+    spread = (_signs(many) * np.sqrt(leaves.buckets) / length)[owner]
+    row_of = owner % SKETCH
+    images = np.empty((many, SKETCH), dtype=np.float32)
+    for row in range(SKETCH):
+        here = real & (row_of == row)
+        signs = np.bincount(cells[here], spread[here], ranges.domain.size).reshape(ranges.domain.shape)
+        back = _transposed(ranges, ranges.answer(signs))
+        images[:, row] = np.add.reduceat(np.where(real, back[cells], 0.0), begins) / length
+    return images
+
+
+def _transposed(ranges: Ranges, answers: Floats) -> Floats:
+    """W^T times answers, ``(cells,)``."""
+    shape = tuple(side + 1 for side in ranges.domain)
+    weighted, table = (-1.0) ** len(shape) * ranges.weights * answers, np.zeros(prod(shape))
+    for sign, at in corners(ranges.domain, ranges.lower, ranges.upper):  # the lowest has sign (-1)^axes
+        table += sign * np.bincount(at, weighted, len(table))
+    summed = table.reshape(shape)
+    for axis in range(summed.ndim):
+        summed = np.cumsum(summed, axis=axis)
+    return summed[tuple(slice(side) for side in ranges.domain)].reshape(-1)
+
+
+def _signs(many: int) -> Ints:
+    return np.random.Generator(np.random.PCG64(0)).choice([-1, 1], size=many)
 
 
 @lru_cache(maxsize=8)
@@ -254,6 +293,14 @@ def _product_moments(workload: Workload, line: Ints, leaves: Leaves, objective: 
     return products, np.add.reduceat(squares, leaves.bounds)
 
 
+def _cells_of(line: Ints, leaves: Leaves) -> tuple[Ints, Ints, Ints, Ints]:
+    """The cells of all leaves in order, -1 in padding; the leaf of each; each leaf's first place there, and length."""
+    length = leaves.last - leaves.first
+    begins = np.cumsum(length) - length
+    owner = np.repeat(np.arange(len(length)), length)
+    return line[np.arange(len(owner)) + (leaves.first - begins)[owner]], owner, begins, length
+
+
 def _through(
     factors: list[Floats], columns: Floats, domain: Domain, line: Ints, leaves: Leaves
 ) -> Iterator[tuple[Ints, Floats]]:
@@ -262,10 +309,7 @@ def _through(
     W^T W over leaves is that over cells, averaged over the cells of both leaves; the Kronecker product of ``factors``
     is applied axis by axis.
     """
-    length = leaves.last - leaves.first
-    begins = np.cumsum(length) - length
-    owner = np.repeat(np.arange(len(length)), length)
-    cells = line[np.arange(len(owner)) + (leaves.first - begins)[owner]]
+    cells, owner, begins, length = _cells_of(line, leaves)
     real = cells >= 0
     step = max(1, 2**22 // domain.size)
     for begin in range(0, len(columns), step):

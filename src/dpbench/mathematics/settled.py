@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dpbench.mathematics.cascade import Squares
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Moments = tuple[Floats, Floats, Floats, Floats]
 
@@ -76,11 +77,11 @@ class Settled:
 
 def _emptied(squares: Squares, ends: Bools, inside: Bools, moments: Moments) -> Squares:
     """Squares without those inside some: each of these ends has what least squares knows of it as its answer."""
-    kept = ~inside
-    number = np.cumsum(kept) - 1
+    kept = np.flatnonzero(~inside)
+    number = np.cumsum(~inside) - 1
     rest = type(squares)(squares.domain, gaussian=squares.gaussian)
     for name in ("corner", "logs", "log_grid", "first_child", "answer", "rate", "asked", "cells"):
-        setattr(rest, name, getattr(squares, name)[kept])
+        setattr(rest, name, getattr(squares, name).take(kept, axis=0))
     there = ends[kept]
     rest.first_child = np.where(there | (rest.first_child < 0), -1, number[rest.first_child])
     rest.log_grid[there] = 0
@@ -90,8 +91,10 @@ def _emptied(squares: Squares, ends: Bools, inside: Bools, moments: Moments) -> 
     return rest
 
 
-def sample(squares: Squares, many: int) -> Squares:
+def sample(squares: Squares, many: int) -> tuple[Squares, Ints]:
     """The same, where of the squares that hold no more than uncut squares about ``many`` of each size are left as such.
+
+    Also the numbers that its squares had before.
 
     They are chosen evenly by their counts, so that full and empty ones are there in proportion, and a mirrored or
     transposed table has the mirrored or transposed sample.
@@ -113,5 +116,6 @@ def sample(squares: Squares, many: int) -> Squares:
             left_out[len(mine) - 1 - step // 2 :: -step] = False
             ends[mine[left_out]] = True
     if not ends.any():
-        return squares
-    return _emptied(squares, ends, inside_of(squares.first_child, children, ends), moments)
+        return squares, np.arange(squares.count)
+    inside = inside_of(squares.first_child, children, ends)
+    return _emptied(squares, ends, inside, moments), np.flatnonzero(~inside)

@@ -28,6 +28,8 @@ Ints = NDArray[np.int64]
 
 LARGEST_EXACT = 8_192
 """Cells up to which all sets of bins are compared."""
+ROOM, EVERY = 1.25, 1e299
+"""The table has errors up to this multiple of the error of some bins, at first; and a limit that no error exceeds."""
 PRICES = tuple(4.0**-power for power in range(4, 28))
 """Prices of a dyadic bin beyond that, in squares of the ceiling."""
 
@@ -49,11 +51,11 @@ class _Sums:
         self.sums = np.concatenate([[0.0], np.cumsum(self.values)])
         self.squares = np.concatenate([[0.0], np.cumsum(self.values**2)])
 
-    def errors_up_to(self, right: int, k: int) -> Floats:
-        """SSE[j, right) for j = k ... right - 1."""
-        j = np.arange(k, right)
-        total = self.sums[right] - self.sums[j]
-        return np.asarray(np.maximum(self.squares[right] - self.squares[j] - total**2 / (right - j), 0.0))
+    def with_last_bin(self, before: Floats, k: int) -> Floats:
+        """``before`` plus SSE[j, right) for j = k ... right - 1, as many as there are entries."""
+        from dpbench.mathematics.kernels.structure import with_last_bin
+
+        return np.asarray(with_last_bin(before, self.sums, self.squares, k))
 
 
 class _DyadicLine:
@@ -71,7 +73,7 @@ class _DyadicLine:
         bound = np.zeros(right - k)
         for price, costs in zip(self._prices, self._costs, strict=True):
             np.maximum(bound, costs[k:right] - price * k, out=bound)
-        return bound + self._line.errors_up_to(right, k)
+        return self._line.with_last_bin(bound, k)
 
 
 class _ClippedLine:
@@ -81,30 +83,44 @@ class _ClippedLine:
         self._bins = bins
         self._line = line = _Sums(counts, ceiling)
         self._ends = np.concatenate([[0], np.flatnonzero(np.diff(line.values)) + 1, [len(counts)]])
-        self._table: Floats | None = None
+        self._table: Floats = np.empty((0, 0))
+        self._limit = 0.0
         self._layers: dict[int, Floats] = {}
 
     def layer(self, k: int, stop: int) -> Floats:
         """S(k, j) for j = k ... stop - 1; the first bins - 1 layers are computed at the first call that needs them."""
-        from dpbench.mathematics.kernels.structure import structure_layer, structure_table
+        from dpbench.mathematics.kernels.structure import packed_error, structure_layer
 
         line, ends = self._line, self._ends
         if k >= len(ends) - 1:
             return np.zeros(stop - k)  # no more runs than bins
         kept = self._layers.get(k, np.zeros(0))
         if len(kept) < stop - k:
-            if self._table is None:
-                layers = min(self._bins - 1, len(ends) - 2)
-                self._table = structure_table(ends.astype(np.float64), line.sums[ends], line.squares[ends], layers)
+            if not self._table.size:
+                some = packed_error(ends.astype(np.float64), line.sums[ends], line.squares[ends], self._bins - 1)
+                self._fill(ROOM * some)
             missing = np.empty(stop - k - len(kept))
-            rows = self._table[k - 1], self._table[k]
-            structure_layer(*rows, ends, line.sums, line.squares, k, k + len(kept), missing)
+            while True:
+                rows = self._table[k - 1], self._table[k]
+                structure_layer(*rows, ends, line.sums, line.squares, k, k + len(kept), missing)
+                if missing.max() <= self._limit:  # what is up to the limit is exact
+                    break
+                self._fill(max(16.0 * self._limit, 1e-6 * float(line.squares[-1])))
             self._layers[k] = kept = np.concatenate([kept, missing])
         return kept[: stop - k]
 
+    def _fill(self, limit: float) -> None:
+        """Tabulate all errors up to a limit."""
+        from dpbench.mathematics.kernels.structure import structure_table
+
+        line, ends = self._line, self._ends
+        at_ends = ends.astype(np.float64), line.sums[ends], line.squares[ends]
+        self._limit = limit if limit < line.squares[-1] else EVERY
+        self._table = structure_table(*at_ends, min(self._bins - 1, len(ends) - 2), self._limit)
+
     def energies(self, k: int, right: int) -> Floats:
         """E_j = S(k, j) + SSE[j, right) for j = k ... right - 1."""
-        return self.layer(k, right) + self._line.errors_up_to(right, k)
+        return self._line.with_last_bin(self.layer(k, right), k)
 
 
 class Structure:

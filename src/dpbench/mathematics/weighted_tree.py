@@ -40,6 +40,9 @@ WIDEST = 40
 """Cells beyond the square root of the side up to which the last two branchings go."""
 WIDEST_OF_FOUR = 24
 """The same for the branchings of four levels."""
+LONGEST_OF_TWO = 2**16
+"""Cells of the upper blocks of two levels; the best have about the square root of the side, and four levels are better
+long before that reaches the bound."""
 ROUGH, FINE, FINALISTS = 12, 100, 16
 """Steps of the weights for every chain, and for the best few."""
 LEAST = 1e-3
@@ -177,7 +180,11 @@ def _errors(details: Floats, cells: Floats, weights: Floats) -> Floats:
 def _levels(domain: Domain, chains: Sequence[tuple[int, ...]], energy: Energy) -> tuple[Floats, Floats]:
     """E_k and V_l of every level of several chains, root first: ``(chains, levels)``."""
     shapes = block_shapes(domain, np.array(chains, dtype=np.int64))
-    kinds, which = np.unique(shapes.reshape(-1, domain.ndim), axis=0, return_inverse=True)
+    # each kind of block by one number: rows of an array are sorted several times as slowly
+    largest = tuple((shapes.max(axis=(0, 1)) + 1).tolist())
+    coded = np.ravel_multi_index(tuple(np.moveaxis(shapes, -1, 0)), largest)
+    codes, which = np.unique(coded, return_inverse=True)
+    kinds = np.stack(np.unravel_index(codes, largest), axis=1)
     found = np.array([energy(tuple(shape)) for shape in kinds.tolist()])[which].reshape(shapes.shape[:2])
     return np.maximum(np.diff(found, prepend=0.0), 0.0), shapes.prod(axis=2, dtype=np.float64)
 
@@ -204,9 +211,9 @@ def _settled(
 
 
 def _chains(side: int) -> Iterator[list[tuple[int, ...]]]:
-    """Block sides below the root, by the number of levels; three and four with branchings up to a bound."""
+    """Block sides below the root, by the number of levels; two with blocks, more with branchings up to a bound."""
     yield [(1,)]
-    yield [(block, 1) for block in range(2, side)]
+    yield [(block, 1) for block in range(2, min(side, LONGEST_OF_TWO))]
     widest = range(2, isqrt(side) + WIDEST)
     yield [(a * b, a, 1) for a in widest for b in widest if a * b < side]
     few = range(2, WIDEST_OF_FOUR)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 
-BLOCK = 2**22
-"""How many numbers one block of trials may hold at a time (32 MB of float64)."""
+BLOCK = 2**18
+"""How many numbers one block of trials may hold at a time: 2 MB of float64, which stay in the processor's cache."""
 
 
 def summed_area(values: NDArray[Any]) -> NDArray[Any]:

@@ -17,17 +17,17 @@ def deviation(counts, start, stop):  # type: ignore[no-untyped-def]
     length = stop - start
     if length == 1:
         return 0.0
+    own = counts[start:stop]
     total = 0
-    for i in range(start, stop):
-        total += counts[i]
+    for value in own:
+        total += value
     q = total // length
     r = total - q * length
     below = 0
     missing = 0
-    for i in range(start, stop):
-        if counts[i] <= q:
-            below += 1
-            missing += q - counts[i]
+    for value in own:
+        below += value <= q
+        missing += max(q - value, 0)
     return 2.0 * (missing + r * below / length)
 
 

@@ -40,16 +40,27 @@ def paint(lower, upper, sides, labels):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    "Tuple((int64[::1], int64[::1], int64[::1]))(int64[:,::1], int64[:,::1], int64[::1], int64[::1], int64)",
+    "Tuple((int64[::1], int64[::1], int64[::1], int64[::1], float64[::1]))(int64[:,::1], int64[:,::1], int64[::1], "
+    "int64[::1], float64[::1], float64[::1], int64[::1], int64)",
     cache=True,
 )
-def lay_out(lower, upper, first_child, sides, cells):  # type: ignore[no-untyped-def]
+def lay_out(lower, upper, fanout, ends, inner, leaf, sides, cells):  # type: ignore[no-untyped-def]
     """Lay the cells along a line so that every node of a tree of boxes is an interval of it.
 
-    Nodes are breadth first, the root first. Returns the start and the stop of each node and the flat cell number at
-    each position: a leaf's cells row by row.
+    Nodes are breadth first, the root first; those of depth d stop before node ``ends[d]``. Returns the start and the
+    stop of each node, the flat cell number at each position (a leaf's cells row by row), the first child of each node
+    and its weight: ``inner`` or ``leaf`` of its depth.
     """
     nodes, axes = lower.shape
+    first_child = np.empty(nodes + 1, dtype=np.int64)
+    first_child[0] = 1
+    weight = np.empty(nodes)
+    depth = 0
+    for v in range(nodes):
+        while v >= ends[depth]:
+            depth += 1
+        first_child[v + 1] = first_child[v] + fanout[v]
+        weight[v] = inner[depth] if fanout[v] else leaf[depth]
     last = axes - 1
     start = np.zeros(nodes, dtype=np.int64)
     stop = np.empty(nodes, dtype=np.int64)
@@ -63,14 +74,23 @@ def lay_out(lower, upper, first_child, sides, cells):  # type: ignore[no-untyped
             for axis in range(axes):
                 size *= upper[child, axis] - lower[child, axis]
             position += size
-        if first_child[v] == first_child[v + 1]:
+        if fanout[v] == 0:
+            single = True
+            cell = np.int64(0)
+            for axis in range(axes):
+                single &= upper[v, axis] - lower[v, axis] == 1
+                cell = cell * sides[axis] + lower[v, axis]
+            if single:  # most leaves are
+                order[position] = cell
+                stop[v] = position + 1
+                continue
             at[:] = lower[v]
             while at[0] < upper[v, 0]:
                 row = np.int64(0)
                 for axis in range(axes):
                     row = row * sides[axis] + (at[axis] if axis < last else lower[v, axis])
-                for cell in range(row, row + upper[v, last] - lower[v, last]):
-                    order[position] = cell
+                for inside in range(row, row + upper[v, last] - lower[v, last]):
+                    order[position] = inside
                     position += 1
                 at[last] = upper[v, last]
                 for axis in range(last, 0, -1):
@@ -78,7 +98,7 @@ def lay_out(lower, upper, first_child, sides, cells):  # type: ignore[no-untyped
                         at[axis] = lower[v, axis]
                         at[axis - 1] += 1
         stop[v] = position
-    return start, stop, order
+    return start, stop, order, first_child, weight
 
 
 @njit(
@@ -110,30 +130,49 @@ def cut_boxes(lower, upper, axis, cut):  # type: ignore[no-untyped-def]
     return low[:k].copy(), high[:k].copy(), parts
 
 
-@njit("Tuple((int64[:,::1], int64[:,::1], int64[::1]))(int64[:,::1], int64[:,::1], int64)", cache=True)
-def quarter(lower, upper, first):  # type: ignore[no-untyped-def]
-    """Cut boxes on two axes at the middle of each, the first parts longer; a side of one cell is not cut.
+@njit(
+    "Tuple((int64[:,::1], int64[:,::1], int64[::1], int64[::1]))(int64[:,::1], int64[:,::1], int64, int64, int64)",
+    cache=True,
+)
+def quarters(lower, upper, first, depths, cells):  # type: ignore[no-untyped-def]
+    """Cut boxes on two axes at the middle of each, the first parts longer, and their parts again, ``depths`` times.
 
-    Returns the parts, those of a box side by side, by the parts of axis ``first``, and how many each box has: none
-    for a single cell.
+    A side of one cell is not cut. Parts of a box are side by side, by the parts of axis ``first``, which alternates
+    with the depth. Returns all boxes, depth by depth from the given ones on; how many parts each has: none for a
+    single cell, or at the last depth; and where each depth begins. ``cells`` are in all boxes together.
     """
     boxes = lower.shape[0]
-    second = 1 - first
-    fanout = np.zeros(boxes, dtype=np.int64)
-    low = np.empty((4 * boxes, 2), dtype=np.int64)
-    high = np.empty((4 * boxes, 2), dtype=np.int64)
-    k = 0
-    for b in range(boxes):
-        one = upper[b, first] - lower[b, first]
-        other = upper[b, second] - lower[b, second]
-        if one * other == 1:
-            continue
-        for i in range(min(one, 2)):
-            for j in range(min(other, 2)):
-                low[k, first] = lower[b, first] + i * ((one + 1) // 2)
-                high[k, first] = upper[b, first] if i or one == 1 else lower[b, first] + (one + 1) // 2
-                low[k, second] = lower[b, second] + j * ((other + 1) // 2)
-                high[k, second] = upper[b, second] if j or other == 1 else lower[b, second] + (other + 1) // 2
-                k += 1
-                fanout[b] += 1
-    return low[:k].copy(), high[:k].copy(), fanout
+    # at each depth as many boxes as cells at most, or four for each of the depth before
+    room = boxes
+    widest = boxes
+    for _ in range(depths):
+        widest = min(4 * widest, cells)
+        room += widest
+    low = np.empty((room, 2), dtype=np.int64)
+    high = np.empty((room, 2), dtype=np.int64)
+    fanout = np.zeros(room, dtype=np.int64)
+    begins = np.zeros(depths + 2, dtype=np.int64)
+    low[:boxes] = lower
+    high[:boxes] = upper
+    begins[1] = boxes
+    k = boxes
+    for depth in range(depths):
+        second = 1 - first
+        for b in range(begins[depth], begins[depth + 1]):
+            here = low[b, first]
+            there = low[b, second]
+            one = high[b, first] - here
+            other = high[b, second] - there
+            if one * other == 1:
+                continue
+            for i in range(min(one, 2)):
+                for j in range(min(other, 2)):
+                    low[k, first] = here + i * ((one + 1) >> 1)
+                    high[k, first] = high[b, first] if i or one == 1 else here + ((one + 1) >> 1)
+                    low[k, second] = there + j * ((other + 1) >> 1)
+                    high[k, second] = high[b, second] if j or other == 1 else there + ((other + 1) >> 1)
+                    k += 1
+            fanout[b] = min(one, 2) * min(other, 2)
+        begins[depth + 2] = k
+        first = second
+    return low[:k], high[:k], fanout[:k], begins

@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 from dpbench.mathematics.kernels.dyadic import alone, depth, grid_around, halves, kind_of, middle_of
-from dpbench.mathematics.kernels.halves import cut, misfit, put
+from dpbench.mathematics.kernels.halves import UNCOUNTED, cut_down, cut_learning, cut_up, misfit, mix, put
 
 FINER = 4
 """Steps, in one of a grid, of the likelihood of a square without squares inside: Laplace's has an edge."""
@@ -62,7 +62,7 @@ def _half(v, base, u, tree, boxes, leaf, active):  # type: ignore[no-untyped-def
     return boxes[3][base + u], low, per, points, per, active[u], (low, per, points, False)
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", **UNCOUNTED)
 def _own_likelihoods(v, tree, answers, squares, leaf):  # type: ignore[no-untyped-def]
     """Likelihoods of the squares inside a square that have none inside themselves, the largest of each 1."""
     first_child, log_grid, _, cells = tree
@@ -98,7 +98,7 @@ def _own_likelihoods(v, tree, answers, squares, leaf):  # type: ignore[no-untype
         logc[c] = -least
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", **UNCOUNTED)
 def _even(v, p, q, x0, step, g, cells, lc, tree, listed, gaussian, acc):  # type: ignore[no-untyped-def]
     """Log-likelihoods, less lc, of a box whose cells are all alike; False where all are hopeless."""
     first_child, log_grid, _, _ = tree
@@ -152,7 +152,7 @@ def _first_by_least_squares(b, one, x, of_boxes):  # type: ignore[no-untyped-def
     return min(max(of_boxes[1, one] + share * (x - of_boxes[1, b]), 0.0), x)
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", **UNCOUNTED)
 def _sums(v, base, tree, moments, lean, squares, boxes):  # type: ignore[no-untyped-def]
     """Of every box: cells, least squares by what is inside, the cap of U; and the grids of the squares inside."""
     first_child, log_grid, _, cells = tree
@@ -186,7 +186,7 @@ def _sums(v, base, tree, moments, lean, squares, boxes):  # type: ignore[no-unty
             of_boxes[3, u] = -1.0 if leans else 2.0 * min(of_boxes[3, base + one], of_boxes[3, base + two])
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", **UNCOUNTED)
 def _up(v, base, tree, answers, moments, listed, prior, tables, squares, boxes, rough, reach, learn):  # type: ignore[no-untyped-def]
     """Likelihoods of all boxes of a square, from those of the squares inside up to the square itself."""
     first_child, log_grid, logs, _ = tree
@@ -196,7 +196,7 @@ def _up(v, base, tree, answers, moments, listed, prior, tables, squares, boxes, 
     square_low, square_per, square_points, square_beta, square_logc, square_cap = squares
     low, per, points, beta, even, onward, logc, of_boxes = boxes
     box_cells, box_mean, box_variance, cap = of_boxes[0], of_boxes[1], of_boxes[2], of_boxes[3]
-    found, _, acc, active, leaf = rough
+    found, _, acc, active, leaf, _, mixed, done = rough
     most = beta.shape[1]
     rows, cols = 1 << log_grid[v, 0], 1 << log_grid[v, 1]
     wide = 2 * cols
@@ -236,7 +236,10 @@ def _up(v, base, tree, answers, moments, listed, prior, tables, squares, boxes, 
                 if relative < HOPELESS:
                     continue
                 relative = math.exp(relative)
-                cut(
+                if not done[kind, axis]:
+                    mix(tables[0], weight[kind], 1 + 5 * axis, mixed[kind, axis])
+                    done[kind, axis] = True
+                cut_up(
                     (low[u], step, g),
                     weight[kind],
                     1 + 5 * axis,
@@ -246,7 +249,7 @@ def _up(v, base, tree, answers, moments, listed, prior, tables, squares, boxes, 
                     _half(v, base, one, tree, boxes, leaf, active),
                     _half(v, base, two, tree, boxes, leaf, active),
                     tables,
-                    False,
+                    mixed[kind, axis],
                     acc,
                     found,
                     acc,
@@ -296,7 +299,7 @@ def _pair(one, two, rows, cols, wide, first_child, v):  # type: ignore[no-untype
     return alone(one, rows, cols, wide, first_child, v) and alone(two, rows, cols, wide, first_child, v)
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", **UNCOUNTED)
 def _down(v, base, tree, answers, prior, tables, squares, results, boxes, rough, learn):  # type: ignore[no-untyped-def]
     """Share the posterior mass of a square among its boxes and the squares inside; to ``learn``, count it by term."""
     first_child, log_grid, logs, _ = tree
@@ -304,14 +307,15 @@ def _down(v, base, tree, answers, prior, tables, squares, results, boxes, rough,
     square_mass, square_even, estimate, taken = results
     low, per, points, _, even, onward, logc, of_boxes = boxes
     box_cells, cap = of_boxes[0], of_boxes[3]
-    found, amount, acc, active, leaf = rough
+    found, amount, acc, active, leaf, sums, mixed, _ = rough
     rows, cols = 1 << log_grid[v, 0], 1 << log_grid[v, 1]
     wide = 2 * cols
     if learn or not _alike_inside(v, tree):
         _own_likelihoods(v, tree, answers, squares, leaf)
     active[: 2 * rows * wide] = 0.0
-    spread_evenly = np.zeros(2 * rows * wide)
-    mean_of = np.zeros(2 * rows * wide)  # of squares without squares inside the mean is enough
+    spread_evenly, mean_of = sums[0], sums[1]  # of squares without squares inside the mean is enough
+    spread_evenly[: 2 * rows * wide] = 0.0
+    mean_of[: 2 * rows * wide] = 0.0
     for i in range(points[base + wide + 1]):
         active[wide + 1, i] = square_mass[v, i]
     spread_evenly[wide + 1] = square_even[v]
@@ -378,21 +382,44 @@ def _down(v, base, tree, answers, prior, tables, squares, results, boxes, rough,
                     for i in range(g):
                         acc[i] = amount[i] * relative
                     found[0, 0] = found[0, 1] = 0.0
-                    cut(
-                        (low[b], step, g),
-                        weight[kind],
-                        1 + 5 * axis,
-                        weight[kind, 0] / cuts,
-                        cap[b],
-                        middle_of(v, p, q, axis, logs, lean, box_cells[base + one], box_cells[b]),
-                        _half(v, base, one, tree, boxes, leaf, active),
-                        _half(v, base, two, tree, boxes, leaf, active),
-                        tables,
-                        True,
-                        acc,
-                        found,
-                        taken[kind],
-                    )
+                    box = (low[b], step, g)
+                    to_b = weight[kind, 0] / cuts
+                    middle = middle_of(v, p, q, axis, logs, lean, box_cells[base + one], box_cells[b])
+                    left = _half(v, base, one, tree, boxes, leaf, active)
+                    right = _half(v, base, two, tree, boxes, leaf, active)
+                    first, mine, of_kind = 1 + 5 * axis, mixed[kind, axis], weight[kind]
+                    if learn:
+                        cut_learning(
+                            box,
+                            of_kind,
+                            first,
+                            to_b,
+                            cap[b],
+                            middle,
+                            left,
+                            right,
+                            tables,
+                            mine,
+                            acc,
+                            found,
+                            taken[kind],
+                        )
+                    else:
+                        cut_down(
+                            box,
+                            of_kind,
+                            first,
+                            to_b,
+                            cap[b],
+                            middle,
+                            left,
+                            right,
+                            tables,
+                            mine,
+                            acc,
+                            found,
+                            taken[kind],
+                        )
                     mean_of[one] += found[0, 0]
                     mean_of[two] += found[0, 1]
             if spread_evenly[u] > 0.0:
@@ -402,7 +429,7 @@ def _down(v, base, tree, answers, prior, tables, squares, results, boxes, rough,
                 spread_evenly[two] += spread_evenly[u] * (1.0 - part)
 
 
-@njit
+@njit(**UNCOUNTED)
 def _alike_inside(v, tree):  # type: ignore[no-untyped-def]
     """Whether either all squares inside a square have squares inside, or none: no box has one half of each then."""
     first_child, log_grid, _, cells = tree
@@ -466,6 +493,9 @@ def posterior(tree, answers, moments, listed, prior, tables, reach, learn, base,
         np.zeros(most),
         np.zeros((4 * largest, most)),
         np.empty((largest, (most - 1) * FINER + 1)),
+        np.empty((2, 4 * largest)),
+        np.empty((prior[0].shape[0], 2, 3, tables[0].shape[0])),
+        np.zeros((prior[0].shape[0], 2), dtype=np.bool_),
     )
     squares = (square_low, square_per, square_points, square_beta, square_logc, square_cap)
     results = (square_mass, square_even, estimate, taken)

@@ -15,8 +15,10 @@ from numba import njit
 
 from dpbench.mathematics.kernels.cascade import ANSWERS, BOXES, TABLES, TREE, UNDERFLOW
 from dpbench.mathematics.kernels.dyadic import halves, kind_of
-from dpbench.mathematics.kernels.halves import NARROW, WIDE, at_value, misfit
+from dpbench.mathematics.kernels.halves import at_value
 
+WIDE, NARROW = 1.5, 0.3
+"""Steps of an integral, in standard deviations, above which a split is integrated, and below which it is a point."""
 GRAIN = 2.0
 """Points of an integral per step of a grid."""
 CANDIDATES = 6
@@ -67,27 +69,26 @@ def beta_draw(quantile, k, state):  # type: ignore[no-untyped-def]
     return quantile[k, i] + (quantile[k, i + 1] - quantile[k, i]) * (place - i)
 
 
-@njit("float64(float64[::1], float64, float64, int64, float64)", cache=True, inline="always")
-def log_at(log_beta, low, per, points, x):  # type: ignore[no-untyped-def]
-    """A log-likelihood between the points of its grid."""
+@njit(inline="always")
+def _log_half(half, log_beta, gaussian, x):  # type: ignore[no-untyped-def]
+    """The log-likelihood of a half's count: exact where it is a square without squares inside, else from its grid.
+
+    ``half`` is :func:`_half`, all numbers: arrays in it would be counted as used and unused at every call, which took
+    more time than all else.
+    """
+    alone, first, first_rate, second, second_rate, low, per, points, b, logc = half
+    if alone:
+        one, two = abs(first - x) * first_rate, abs(second - x) * second_rate
+        return -(0.5 * (one * one + two * two) if gaussian else one + two) - logc
     place = (x - low) * per
     if place < -1e-9 or place > points - 1 + 1e-9:
         return OUTSIDE
     i = min(max(int(place), 0), points - 2)
-    return log_beta[i] + (log_beta[i + 1] - log_beta[i]) * (place - i)
-
-
-@njit(inline="always")
-def _log_half(half, gaussian, x):  # type: ignore[no-untyped-def]
-    """The log-likelihood of a half's count; exact where the half is a square without squares inside."""
-    alone, answer, rate, low, per, points, log_beta, logc = half
-    if alone:
-        return -misfit(x, answer, rate, gaussian) - logc
-    return log_at(log_beta, low, per, points, x)
+    return log_beta[b, i] + (log_beta[b, i + 1] - log_beta[b, i]) * (place - i)
 
 
 @njit(error_model="numpy")
-def _terms(x, weight, first, w_b, middle, left, right, gaussian, tables, part, mass, span):  # type: ignore[no-untyped-def]
+def _terms(x, weight, first, w_b, middle, left, right, log_beta, gaussian, tables, part, mass, span):  # type: ignore[no-untyped-def]
     """The likelihood of every term that cuts a box along an axis, at x records.
 
     Fills ``part``: everything in the second half, in the first, the terms that the grid resolves together, then each of
@@ -102,18 +103,26 @@ def _terms(x, weight, first, w_b, middle, left, right, gaussian, tables, part, m
     if middle <= 0.0 or middle >= 1.0:  # one half has no cells
         w = w_z + weight[first + 1] + weight[first + 2] + weight[first + 3] + w_b
         if middle >= 1.0:
-            part[1] = w * math.exp(_log_half(left, gaussian, float(x)))
+            part[1] = w * math.exp(_log_half(left, log_beta, gaussian, float(x)))
         else:
-            part[0] = w * math.exp(_log_half(right, gaussian, float(x)))
+            part[0] = w * math.exp(_log_half(right, log_beta, gaussian, float(x)))
         return part[0] + part[1]
-    low_l, per_l, points_l = left[3], left[4], left[5]
-    low_r, per_r, points_r = right[3], right[4], right[5]
+    low_l, per_l, points_l = left[5], left[6], left[7]
+    low_r, per_r, points_r = right[5], right[6], right[7]
     high_l = low_l + (points_l - 1) / per_l
     high_r = low_r + (points_r - 1) / per_r
     if low_l <= 0.0:
-        part[0] = 0.5 * w_z * math.exp(_log_half(left, gaussian, 0.0) + _log_half(right, gaussian, float(x)))
+        part[0] = (
+            0.5
+            * w_z
+            * math.exp(_log_half(left, log_beta, gaussian, 0.0) + _log_half(right, log_beta, gaussian, float(x)))
+        )
     if low_r <= 0.0:
-        part[1] = 0.5 * w_z * math.exp(_log_half(right, gaussian, 0.0) + _log_half(left, gaussian, float(x)))
+        part[1] = (
+            0.5
+            * w_z
+            * math.exp(_log_half(right, log_beta, gaussian, 0.0) + _log_half(left, log_beta, gaussian, float(x)))
+        )
     many = max(math.ceil(x * max(per_l, per_r) * GRAIN - 1e-9), 1)
     step = x / many
     wide = 0
@@ -134,7 +143,7 @@ def _terms(x, weight, first, w_b, middle, left, right, gaussian, tables, part, m
         n = 0
         for j in range(j0, min(j1 + 1, j0 + mass.shape[0])):
             t = j * step
-            f = math.exp(_log_half(left, gaussian, t) + _log_half(right, gaussian, x - t))
+            f = math.exp(_log_half(left, log_beta, gaussian, t) + _log_half(right, log_beta, gaussian, x - t))
             m = 0.0
             if j in (0, many):
                 q = min(many, end.shape[0] - 1)
@@ -152,7 +161,9 @@ def _terms(x, weight, first, w_b, middle, left, right, gaussian, tables, part, m
             n += 1
         span[0], span[1], span[2] = n, j0, many
     # narrower ones: three points, or the middle alone, as on the way up
-    f_centre = math.exp(_log_half(left, gaussian, middle * x) + _log_half(right, gaussian, (1.0 - middle) * x))
+    f_centre = math.exp(
+        _log_half(left, log_beta, gaussian, middle * x) + _log_half(right, log_beta, gaussian, (1.0 - middle) * x)
+    )
     for k in range(wide, 4):
         w = w_b if k == 3 else weight[first + 1 + k]
         if w <= 0.0 or (k == 3 and wide_b):
@@ -166,7 +177,7 @@ def _terms(x, weight, first, w_b, middle, left, right, gaussian, tables, part, m
                 t = min(max(middle * x + (q - 1) * 1.7320508075688772 * sd, 0.0), float(x))
             else:
                 t = x * min(max(node[k, q] - 0.5 + middle, 0.0), 1.0)
-            f = math.exp(_log_half(left, gaussian, t) + _log_half(right, gaussian, x - t))
+            f = math.exp(_log_half(left, log_beta, gaussian, t) + _log_half(right, log_beta, gaussian, x - t))
             part[3 + k] += w * node_weight[k, q] * f
     total = 0.0
     for k in range(7):
@@ -175,7 +186,7 @@ def _terms(x, weight, first, w_b, middle, left, right, gaussian, tables, part, m
 
 
 @njit(error_model="numpy")
-def _take(x, middle, left, right, gaussian, quantile, part, total, mass, span, state):  # type: ignore[no-untyped-def]
+def _take(x, middle, left, right, log_beta, gaussian, quantile, part, total, mass, span, state):  # type: ignore[no-untyped-def]
     """The first half's count, by the likelihoods of :func:`_terms`."""
     pick = uniform(state) * total
     k = 0
@@ -222,7 +233,9 @@ def _take(x, middle, left, right, gaussian, quantile, part, total, mass, span, s
                 at[c] = float(binomial_draw(x, middle, state))
             else:
                 at[c] = x * min(max(beta_draw(quantile, k - 3, state) - 0.5 + middle, 0.0), 1.0)
-            best[c] = math.exp(_log_half(left, gaussian, at[c]) + _log_half(right, gaussian, x - at[c]))
+            best[c] = math.exp(
+                _log_half(left, log_beta, gaussian, at[c]) + _log_half(right, log_beta, gaussian, x - at[c])
+            )
             added += best[c]
         if added > UNDERFLOW:
             pick = uniform(state) * added
@@ -319,17 +332,17 @@ def _below(corner, logs, sides, x, even, weight, columns, quantile, stack, state
 
 
 @njit(inline="always")
-def _box(v, b, rows, cols, places, grids):  # type: ignore[no-untyped-def]
+def _half(v, b, rows, cols, places, grids):  # type: ignore[no-untyped-def]
     """What :func:`_log_half` reads of a box: whether it is a square without squares inside, answers, and its grid."""
     first_child, base, answer, rate = places
-    low, per, points, log_beta, logc = grids
+    low, per, points, logc = grids
     p = (b - base[v]) // (2 * cols)
     q = (b - base[v]) - p * 2 * cols
     c = np.int64(0)
     if p >= rows and q >= cols:
         c = first_child[v] + (p - rows) * cols + (q - cols)
     alone = c > 0 and first_child[c] < 0
-    return alone, answer[c], rate[c], low[b], per[b], points[b], log_beta[b], logc[b]
+    return alone, answer[c, 0], rate[c, 0], answer[c, 1], rate[c, 1], low[b], per[b], points[b], b, logc[b]
 
 
 @njit(
@@ -346,7 +359,7 @@ def draw(tree, corner, sides, answers, weight, columns, tables, quantile, base, 
     box_cells, box_mean, box_variance, cap = of_boxes[0], of_boxes[1], of_boxes[2], of_boxes[3]
     n = first_child.shape[0]
     places = (first_child, base, answer, rate)
-    grids = (low, per, points, log_beta, logc)
+    grids = (low, per, points, logc)
     factor = 1.0 if gaussian else 2.0
     counts = np.zeros(n, dtype=np.int64)
     alike = np.zeros(n, dtype=np.bool_)
@@ -416,8 +429,9 @@ def draw(tree, corner, sides, answers, weight, columns, tables, quantile, base, 
                             1 + 5 * a,
                             weight[kind, 5 + 5 * a] + to_b,
                             box_cells[one] / box_cells[b],
-                            _box(v, one, rows, cols, places, grids),
-                            _box(v, two, rows, cols, places, grids),
+                            _half(v, one, rows, cols, places, grids),
+                            _half(v, two, rows, cols, places, grids),
+                            log_beta,
                             gaussian,
                             tables,
                             part[a],
@@ -449,8 +463,9 @@ def draw(tree, corner, sides, answers, weight, columns, tables, quantile, base, 
                             first = _take(
                                 x,
                                 box_cells[one] / box_cells[b],
-                                _box(v, one, rows, cols, places, grids),
-                                _box(v, two, rows, cols, places, grids),
+                                _half(v, one, rows, cols, places, grids),
+                                _half(v, two, rows, cols, places, grids),
+                                log_beta,
                                 gaussian,
                                 quantile,
                                 part[axis],

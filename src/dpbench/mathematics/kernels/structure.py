@@ -2,9 +2,11 @@
 
 S(k, j) = min over i < j of S(k-1, i) + SSE[i, j), with SSE[i, j) = Q_j - Q_i - (P_j - P_i)^2 / (j - i).
 
-Two facts make it quick. Moving a boundary through a run of equal counts changes the error by a concave function, so an
-end of the run is best: only ends of runs need be looked at. And S(k-1, i) grows with i while SSE[i, j) falls, so from
-their values at the ends of a stretch of i follows a bound for all of it, and most stretches are never searched.
+Three facts make it quick. Moving a boundary through a run of equal counts changes the error by a concave function, so
+an end of the run is best: only ends of runs need be looked at. S(k-1, i) grows with i while SSE[i, j) falls, so from
+their values at the ends of a stretch of i follows a bound for all of it, and most stretches are never searched. And no
+part of a set of bins has a larger error than the whole: where errors up to a limit are wanted, a beginning beyond it
+leads to none of them. Few bins over many cells, which take longest, are mostly beyond the error of all bins.
 """
 
 from __future__ import annotations
@@ -19,11 +21,46 @@ _NEVER = 1e300
 _FAST = {"nnan", "ninf", "nsz", "reassoc", "contract", "arcp"}
 
 
-@njit("float64[:,::1](float64[::1], float64[::1], float64[::1], int64)", cache=True, fastmath=_FAST)
-def structure_table(position, sums, squares, layers):  # type: ignore[no-untyped-def]
-    """S over ends of runs, ``(layers + 1, runs + 1)``: entry [k, b] cuts the first b runs into k bins; 1e300: cannot.
+@njit("float64(float64[::1], float64[::1], float64[::1], int64)", cache=True)
+def packed_error(position, sums, squares, bins):  # type: ignore[no-untyped-def]
+    """Squared error of some set of at most ``bins`` bins that end where runs do: not the least, but soon found.
 
-    ``position`` are the ends of runs (0 first), ``sums`` and ``squares`` the running sums P and Q there.
+    From the left, each bin takes runs as long as its error stays below a cap; the cap is halved, and halved again
+    between what is enough and what is not, while few enough bins come out.
+    """
+    runs = position.shape[0] - 1
+    enough = squares[runs] - squares[0] + 1.0
+    least = enough
+    too_little = 0.0
+    while enough > 1e-9 and enough > 1.02 * too_little:
+        cap = (enough + too_little) / 2 if enough < 4 * too_little else max(np.sqrt(enough * too_little), enough / 1e3)
+        many = 1
+        start = 0
+        error = 0.0
+        total = 0.0
+        for j in range(1, runs + 1):
+            d = sums[j] - sums[start]
+            longer = max(squares[j] - squares[start] - d * d / (position[j] - position[start]), 0.0)
+            if longer > cap and j - 1 > start:
+                total += error
+                many += 1
+                start = j - 1
+                longer = 0.0
+            error = longer
+        if many <= bins:
+            enough = cap
+            least = min(least, total + error)
+        else:
+            too_little = cap
+    return least
+
+
+@njit("float64[:,::1](float64[::1], float64[::1], float64[::1], int64, float64)", cache=True, fastmath=_FAST)
+def structure_table(position, sums, squares, layers, limit):  # type: ignore[no-untyped-def]
+    """S over ends of runs, ``(layers + 1, runs + 1)``: entry [k, b] cuts the first b runs into k bins.
+
+    1e300: cannot be, or exceeds ``limit``. ``position`` are the ends of runs (0 first), ``sums`` and ``squares`` the
+    running sums P and Q there.
     """
     runs = position.shape[0] - 1
     table = np.full((layers + 1, runs + 1), _NEVER)
@@ -32,14 +69,16 @@ def structure_table(position, sums, squares, layers):  # type: ignore[no-untyped
         return table
     for j in range(1, runs + 1):
         d = sums[j] - sums[0]
-        table[1, j] = max(squares[j] - squares[0] - d * d / (position[j] - position[0]), 0.0)
+        error = max(squares[j] - squares[0] - d * d / (position[j] - position[0]), 0.0)
+        table[1, j] = error if error <= limit else _NEVER
+    first = 2  # layers below this exceed the limit from here on
     cost = np.empty((_TILE, runs + 1))
     c0, c1, c2, c3 = cost[0], cost[1], cost[2], cost[3]
     for j0 in range(1, runs + 1, _TILE):
         last = min(j0 + _TILE - 1, runs)
         known = last  # costs of candidates from here on are computed; of the others when they are first looked at
         seed = last  # where the best of the layer before was found: looked at first, for bounds that are close
-        for k in range(2, min(layers, last) + 1):
+        for k in range(first, min(layers, last) + 1):
             before = table[k - 1]
             m0 = m1 = m2 = m3 = _NEVER
             for i in range(max(seed, k - 1), min(seed + _SHORT, last)):
@@ -83,10 +122,12 @@ def structure_table(position, sums, squares, layers):  # type: ignore[no-untyped
                         high = begin
                 stop = low
             now = table[k]
-            now[last] = m3  # columns beyond the last run are like the last
-            now[min(j0 + 2, last)] = m2
-            now[min(j0 + 1, last)] = m1
-            now[j0] = m0
+            now[last] = m3 if m3 <= limit else _NEVER  # columns beyond the last run are like the last
+            now[min(j0 + 2, last)] = m2 if m2 <= limit else _NEVER
+            now[min(j0 + 1, last)] = m1 if m1 <= limit else _NEVER
+            now[j0] = m0 if m0 <= limit else _NEVER
+        while first < layers and first <= last and table[first, last] == _NEVER:
+            first += 1
     return table
 
 
@@ -112,20 +153,33 @@ def structure_layer(before, now, ends, sums, squares, k, first, result):  # type
             result[j - first] = now[b + 1]
             continue
         m = _NEVER
+        highest = now[b + 1] * (1.0 + 1e-9)  # of more cells, so more but for rounding: nothing above need be looked at
         stop = b + 1
         while stop > k - 1:
             start = max(stop - _SHORT, k - 1)
             d = sums[j] - sums[ends[stop - 1]]
             least = max(squares[j] - squares[ends[stop - 1]] - d * d / (j - ends[stop - 1]), 0.0)
-            if least >= m:
+            if least >= m or least > highest:
                 break
-            if before[start] + least < m:
+            if before[start] + least < m and before[start] + least <= highest:
                 for i in range(start, stop):
                     d = sums[j] - sums[ends[i]]
                     cost = max(squares[j] - squares[ends[i]] - d * d / (j - ends[i]), 0.0)
                     m = min(m, before[i] + cost)
             stop = start
         result[j - first] = m
+
+
+@njit("float64[::1](float64[::1], float64[::1], float64[::1], int64)", cache=True)
+def with_last_bin(before, sums, squares, first):  # type: ignore[no-untyped-def]
+    """before[j - first] + SSE[j, right) for j = first ... right - 1, where right is one past the last entry's j."""
+    many = before.shape[0]
+    result = np.empty(many)
+    right = first + many
+    for c in range(many):
+        d = sums[right] - sums[first + c]
+        result[c] = before[c] + max(squares[right] - squares[first + c] - d * d / (many - c), 0.0)
+    return result
 
 
 @njit("float64[::1](float64[::1], float64[::1], float64)", cache=True)

@@ -63,15 +63,68 @@ def box_variances(  # type: ignore[no-untyped-def]
     """Variance of each box query: Q = sum f^2 / p over leaves - sum g_v (sum of children's R)^2.
 
     ``coordinates`` is ``(positions, axes)``, negative in padding. R is f / p at a leaf (f the covered share of its
-    cells) and damping times the children's sum above; returns ``(queries,)``.
+    cells) and damping times the children's sum above; returns ``(queries,)``. Below a node whose cells a box holds all
+    or none of, Q and R are known, so only nodes are looked at that it holds some of.
     """
     queries, axes = lower.shape
     nodes = start.shape[0]
+    least = np.full((nodes, axes), np.iinfo(np.int64).max)
+    most = np.full((nodes, axes), -1)
+    whole_q = np.zeros(nodes)
+    whole_r = np.zeros(nodes)
+    for v in range(nodes - 1, -1, -1):
+        first = first_child[v]
+        last = first_child[v + 1]
+        if first == last:
+            held = 0
+            for position in range(start[v], stop[v]):
+                if coordinates[position, 0] >= 0:
+                    held += 1
+                    for a in range(axes):
+                        least[v, a] = min(least[v, a], coordinates[position, a])
+                        most[v, a] = max(most[v, a], coordinates[position, a])
+            f = held * part[v]
+            whole_r[v] = f * leaf_variance[v]
+            whole_q[v] = f * whole_r[v]
+        else:
+            s = 0.0
+            for c in range(first, last):
+                s += whole_r[c]
+                whole_q[v] += whole_q[c]
+                for a in range(axes):
+                    least[v, a] = min(least[v, a], least[c, a])
+                    most[v, a] = max(most[v, a], most[c, a])
+            whole_q[v] -= gain[v] * s * s
+            whole_r[v] = damping[v] * s
     result = np.empty(queries)
     r = np.empty(nodes)
+    cut = np.empty(nodes, dtype=np.int64)
     for q in range(queries):
         total = 0.0
-        for v in range(nodes - 1, -1, -1):
+        cut[0] = 0
+        many = 1
+        at = 0
+        while at < many:  # downwards: which nodes the box cuts
+            v = cut[at]
+            at += 1
+            for c in range(first_child[v], first_child[v + 1]):
+                within = True
+                apart = False
+                for a in range(axes):
+                    if least[c, a] < lower[q, a] or most[c, a] >= upper[q, a]:
+                        within = False
+                    if most[c, a] < lower[q, a] or least[c, a] >= upper[q, a]:
+                        apart = True
+                if apart:
+                    r[c] = 0.0
+                elif within:
+                    r[c] = whole_r[c]
+                    total += whole_q[c]
+                else:
+                    cut[many] = c
+                    many += 1
+        for at in range(many - 1, -1, -1):  # and upwards through these
+            v = cut[at]
             first = first_child[v]
             last = first_child[v + 1]
             if first == last:
