@@ -166,6 +166,7 @@ def test_nothing_printed_shows_a_count():
         ([np.nan, 1], "NaN"),
         ([np.inf, 1], "NaN"),
         ([2**53, 98765], "2\\^53"),
+        ([1e308, 1e308], "2\\^53"),
         (np.array([2**64 - 1], dtype=np.uint64), "2\\^62"),
         (["98765"], "dtype"),
         ([True, False], "dtype"),

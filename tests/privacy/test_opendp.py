@@ -49,3 +49,25 @@ def test_discrete_gaussian_is_that_of_opendp(deviation, opendp):
 def test_the_comparison_can_fail(opendp):
     """A tenth more noise is noticed."""
     assert not same_law(ExactNoise().discrete_laplace(5, DRAWS), ExactNoise().discrete_laplace(Fraction(11, 2), DRAWS))
+
+
+def test_a_release_by_the_noise_of_opendp(opendp, tmp_path):
+    """The same steps with another sampler, which the certificate names; the laws agree."""
+    import json
+
+    from dpbench.privacy.opendp_noise import OpenDPNoise, root_above, rounded_up
+    from dpbench.release import publish, verify
+    from release.office import office
+
+    assert same_law(
+        ExactNoise().discrete_laplace(Fraction(10, 3), DRAWS), OpenDPNoise().discrete_laplace(Fraction(10, 3), DRAWS)
+    )
+    assert same_law(ExactNoise().discrete_gaussian(Fraction(7), DRAWS), OpenDPNoise().discrete_gaussian(7, DRAWS))
+    assert Fraction(rounded_up(Fraction(1, 3))) >= Fraction(1, 3)
+    assert Fraction(root_above(Fraction(2))) ** 2 >= 2
+    (tmp_path / "people.budget.toml").write_text('dataset = "people"\nepsilon = "1"\ndelta = "1e-6"\n')
+    for more, kind in [("", "Laplace"), ("\ndelta = 1e-9", "Gaussian")]:
+        folder = publish(office(tmp_path, algorithm="HDMM", more=f'sampler = "opendp"{more}')).folder
+        assert not any(fault for _, fault in verify(folder))
+        call = json.loads((folder / "certificate.json").read_text())["calls"][0]
+        assert call["sampler"] == f"discrete {kind} of OpenDP, its scale rounded up to a float"

@@ -31,10 +31,10 @@ def exact(value: object, what: str) -> Fraction:
 
     It is made of plain whole numbers, whatever arithmetic the value may have of its own.
     """
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        return Fraction(int(value))
     if isinstance(value, Fraction):
         return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return Fraction(int(value))
     if isinstance(value, Decimal) and Decimal.is_finite(value) and abs(Decimal.adjusted(value)) < LONGEST_DECIMAL:
         return Fraction(*Decimal.as_integer_ratio(value))
     if isinstance(value, float | np.floating) and math.isfinite(value):
@@ -89,16 +89,16 @@ def evenly(amount: Fraction, parts: int) -> Fraction:
 
 def noise_scale(sensitivity: Fraction, spend: Fraction) -> float:
     """``sensitivity / spend`` as a float that is never below the exact quotient."""
-    quotient = sensitivity / spend
+    # whole numbers all along: quicker than a quotient of fractions, which is reduced first
+    above, below = sensitivity.numerator * spend.denominator, sensitivity.denominator * spend.numerator
     try:
-        nearest = float(quotient)
+        nearest = above / below
     except OverflowError:
         raise InvalidEpsilon(
             f"a budget of {float(spend):g} asks for more noise than a float can hold; give a larger epsilon"
         ) from None
-    top, bottom = nearest.as_integer_ratio()  # compared as whole numbers, which is quicker than as fractions
-    below = top * quotient.denominator < quotient.numerator * bottom
-    return math.nextafter(nearest, math.inf) if below else nearest
+    top, bottom = nearest.as_integer_ratio()
+    return math.nextafter(nearest, math.inf) if top * below < above * bottom else nearest
 
 
 def root_above(square: Fraction) -> float:

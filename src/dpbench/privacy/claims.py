@@ -56,10 +56,17 @@ def truth_on(asked: Question, counts: Counts) -> Any:
 
 def neighbours_of(asked: Question, x: Counts, cell: int) -> tuple[Question, Any]:
     """The question on flat counts, and its truth with one more record in a cell."""
+    return _on(asked, x), _with_one_more(asked, x, cell)
+
+
+def _on(asked: Question, x: Counts) -> Question:
+    return replace(asked, truth=truth_on(asked, x.copy().reshape(asked.domain.shape)))
+
+
+def _with_one_more(asked: Question, x: Counts, cell: int) -> Any:
     more = x.copy()
     more[cell] += 1
-    before, after = (truth_on(asked, counts.reshape(asked.domain.shape)) for counts in (x.copy(), more))
-    return replace(asked, truth=before), after
+    return truth_on(asked, more.reshape(asked.domain.shape))
 
 
 def overdrawn(asked: Question, other: Any) -> str:
@@ -101,8 +108,11 @@ def refuted_claim(questions: Iterable[Question], rng: np.random.Generator, secon
     for asked in distinct(questions):
         for way in (_on_nothing, _at_thresholds, _scattered):
             deadline = process_time() + seconds / 3
+            counts, question = np.zeros(0, dtype=np.int64), asked
             for x, cell in way(asked.domain.size, rng):
-                question, other = neighbours_of(asked, x, cell)
+                if x is not counts:  # many cells are tried on the same counts
+                    counts, question = x, _on(asked, x)
+                other = _with_one_more(asked, x, cell)
                 words = overdrawn(question, other)
                 if words and not any(asked.mechanism.refusal(truth, 1) for truth in (question.truth, other)):
                     return words  # what the handle refuses to answer, as too large, claims nothing

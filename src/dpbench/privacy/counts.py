@@ -21,8 +21,9 @@ def as_counts(values: ArrayLike) -> NDArray[np.int64]:
         raise InvalidCounts("counts hold fractions; give whole non-negative numbers")
     if array.min() < 0:
         raise InvalidCounts("counts hold a negative number; give whole non-negative numbers")
-    # where the largest count cannot bring the sum there, the sum need not be taken
-    if float(array.max()) * array.size > LARGEST_TOTAL and array.sum(dtype=np.float64) > LARGEST_TOTAL:
+    # where one count is above it the sum may be infinite, and where none can bring it there it need not be taken
+    largest, cells = float(array.max()), array.size
+    if largest > LARGEST_TOTAL or (largest * cells > LARGEST_TOTAL and array.sum(dtype=np.float64) > LARGEST_TOTAL):
         raise InvalidCounts("counts add up to more than 2^53, where sums stop being exact; give fewer records")
     # over bytes, which nobody can write to: an array that owns its memory can be made writeable again
     return np.frombuffer(array.astype(np.int64, copy=False).tobytes(), dtype=np.int64).reshape(array.shape)

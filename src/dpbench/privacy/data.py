@@ -63,6 +63,7 @@ class PrivateData:
         "__vault",
         "_channel",
         "_declared",
+        "_domain",
         "_noise",
         "_published",
         "_scale",
@@ -85,6 +86,7 @@ class PrivateData:
         kept: list[Any] | None = None,
     ) -> None:
         self.__counts = counts
+        self._domain = Domain(counts.shape)
         self.__kept = kept
         self.__vault: dict[Statistic, Any] = {} if vault is None else vault
         self.__ledger = ledger
@@ -130,7 +132,7 @@ class PrivateData:
     @property
     def domain(self) -> Domain:
         """The public domain of the counts."""
-        return Domain(self.__counts.shape)
+        return self._domain
 
     @property
     def trials(self) -> int:

@@ -146,6 +146,30 @@ class ExactNoise:
             chosen[closed] = candidate[accepted[first]] - begin[closed]
         return chosen
 
+    def choose_scaled(self, weights: Sequence[tuple[int, int]], depth: int) -> int:
+        """A candidate, i with chance proportional to its weight m 2^x, given as whole numbers (m, x).
+
+        Weights are whole multiples of a unit, ``depth`` bits below the largest, but for a rest below one unit each.
+        Draw among the whole units and one more for each rest; in a unit that stands for a rest, accept with the chance
+        that the rest has of it, or begin again. So exponents may be any distance apart, and nothing is rounded.
+        """
+        unit = max(x + m.bit_length() for m, x in weights if m) - depth
+        units = [m << x - unit if x >= unit else m >> unit - x for m, x in weights]
+        rests = [number for number, (_, x) in enumerate(weights) if x < unit]
+        whole = sum(units)
+        while True:
+            place = self._below_any(whole + len(rests))
+            if place >= whole:
+                chosen = rests[place - whole]
+                m, x = weights[chosen]
+                if self._part(m, unit - x):
+                    return chosen
+                continue
+            for number, many in enumerate(units):
+                if place < many:
+                    return number
+                place -= many
+
     def permute_and_flip(self, scores: Scores, rate: Number) -> int:
         """A candidate by permute-and-flip (McKenna, Sheldon, NeurIPS 2020)."""
         return int(self.permute_and_flip_each(scores, [0, len(scores)], rate)[0])
@@ -212,6 +236,28 @@ class ExactNoise:
                 if asked.size:
                     alive[asked] = self._flip(exponential(rate * (1 << j)), len(asked))
         return alive
+
+    def _bits(self, many: int) -> int:
+        """A uniform whole number of so many bits."""
+        size = -(-many // 8)
+        return int.from_bytes(self._words(size, "u1").tobytes(), "little") >> 8 * size - many
+
+    def _below_any(self, bound: int) -> int:
+        """A uniform whole number below a bound of any size."""
+        while (value := self._bits((bound - 1).bit_length())) >= bound:
+            pass
+        return value
+
+    def _part(self, m: int, places: int) -> bool:
+        """A coin of chance (m modulo 2^places) / 2^places, its leading zeros first, some at a time."""
+        part = m if m.bit_length() <= places else m & (1 << places) - 1
+        zeros = places - part.bit_length()
+        while zeros > 0:
+            some = min(zeros, 64)
+            if self._bits(some):
+                return False
+            zeros -= some
+        return self._bits(part.bit_length()) < part
 
     def _below(self, bounds: Ints) -> Ints:
         """A uniform whole number below each bound: as many random bits as the bound has, until they are below it."""

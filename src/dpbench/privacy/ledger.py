@@ -55,7 +55,6 @@ class Ledger:
         "__notes",
         "__notion",
         "__remaining",
-        "__spent",
         "__trials",
     )
 
@@ -67,7 +66,7 @@ class Ledger:
         self.__trials = trials
         self.__charges: list[Charge] = []
         self.__notes: list[str] = []
-        self.__spent = self.__forfeited = Fraction(0)
+        self.__forfeited = Fraction(0)
         self.__remaining = self.__budget
         self.__broken = ""
 
@@ -121,7 +120,7 @@ class Ledger:
     @property
     def spent(self) -> Fraction:
         """Budget that was spent on answers."""
-        return +self.__spent
+        return self.__budget - self.__remaining - self.__forfeited
 
     @property
     def remaining(self) -> Fraction:
@@ -151,16 +150,15 @@ class Ledger:
         line = Charge(charge.kind, charge.why, +amount, charge.sensitivity, charge.noise, charge.regions, charge.own)
         if amount.numerator < 0 or (not amount and line.kind not in FOR_NOTHING):
             raise BudgetExceeded(f"'{line.why}' spends {amount} of {self.notion.unit}; spend more than 0")
-        if amount > self.__remaining:
+        left = self.__remaining - amount
+        if left.numerator < 0:
             raise BudgetExceeded(
                 f"'{line.why}' asks for {amount}, but {self.arithmetic()} leaves {self.remaining}; "
                 f"spend at most that (nothing was drawn)"
             )
         if line.kind == "forfeit":
             self.__forfeited += amount
-        else:
-            self.__spent += amount
-        self.__remaining -= amount
+        self.__remaining = left
         self.__charges.append(line)
 
     def break_off(self, why: str) -> None:

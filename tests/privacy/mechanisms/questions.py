@@ -20,6 +20,7 @@ from dpbench.privacy import (
     PermuteAndFlip,
     PrivTree,
 )
+from dpbench.privacy.mechanisms.grouped import GroupedGumbelMax
 
 CELLS = 5
 COUNTS = np.array([3, 4, 2, 5, 3])
@@ -87,6 +88,7 @@ MECHANISMS = {
     "exponential": Exponential(CellCounts()),
     "exponential, not monotone": Exponential(Distances()),
     "grouped": GroupedExponential(CellCounts()),
+    "grouped, by Gumbel draws": GroupedGumbelMax(CellCounts()),
     "permute and flip": PermuteAndFlip(CellCounts()),
     "permute and flip, not monotone": PermuteAndFlip(Distances()),
     "noisy max": NoisyMax(CellCounts()),

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from dpbench.mathematics.kernels.grouped_selection import largest_of_groups
+from dpbench.mathematics.kernels.grouped_selection import largest_of_groups, select_of_groups
 from dpbench.privacy import PrivateData, RandomNoise
 
 
@@ -53,3 +53,31 @@ def test_scores_of_any_layout():
     """A score may give out an array that is read-only or not contiguous."""
     data = PrivateData.open([0, 10**9, 0, 0, 10**9], 1, RandomNoise.seeded(0, 3))
     assert data.choose_each(_Score(), 1).tolist() == [[1, 2]] * 3
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_one_uniform_draw_selects_from_every_group_by_its_weights(rows):
+    """Evenly spaced draws find each candidate as often as its weight says, to one draw; forbidden ones never."""
+    stream, many = np.random.default_rng(rows), 4000
+    starts = np.concatenate([[0], np.cumsum(stream.integers(1, 9, 12))])
+    scores = stream.normal(size=(rows, starts[-1])) * 3
+    scores[:, starts[:-1][np.diff(starts) > 1] + 1] = -np.inf
+    places = (np.arange(many) + 0.5) / many
+    for level in (0.3, 2.0):
+        for t in range(rows):
+            uniforms = np.repeat(places[:, None], len(starts) - 1, axis=1)
+            chosen = select_of_groups(scores[t : t + 1], level, uniforms, starts)
+            for g, (first, last) in enumerate(pairwise(starts)):
+                weights = np.exp(level * (scores[t, first:last] - scores[t, first:last].max()))
+                found = np.bincount(chosen[:, g], minlength=last - first)
+                np.testing.assert_allclose(found, many * weights / weights.sum(), atol=1.01)
+                assert (found[weights == 0] == 0).all()
+
+
+def test_every_trial_has_its_own_scores_and_draws():
+    """What a batch of trials gets is what each gets alone."""
+    stream = np.random.default_rng(9)
+    starts, scores, uniforms = np.array([0, 3, 4, 9]), stream.normal(size=(5, 9)), stream.random((5, 3))
+    together = select_of_groups(scores, 1.5, uniforms, starts)
+    alone = [select_of_groups(scores[[t]], 1.5, uniforms[[t]], starts)[0] for t in range(5)]
+    np.testing.assert_array_equal(together, alone)

@@ -79,12 +79,15 @@ class Exponential(Mechanism):
         """A wrong shape, a group without candidates, or scores that are no numbers."""
         if truth.ndim == 0:
             return "scores no candidate; score at least one"
-        starts = self.starts(truth)
-        if starts[0] != 0 or starts[-1] != truth.shape[-1] or (np.diff(starts) < 1).any():
+        if not self.all_groups_have_candidates(truth.shape[-1]):
             return "has a group without candidates; each needs at least one"
-        return shape_refusal(truth, truth.shape[-1:], trials) or self._not_numbers(truth, starts)
+        return shape_refusal(truth, truth.shape[-1:], trials) or self._not_numbers(truth)
 
-    def _not_numbers(self, truth: Floats, starts: NDArray[np.int64]) -> str:
+    def all_groups_have_candidates(self, candidates: int) -> bool:
+        """Whether every group has one, of so many in all."""
+        return candidates > 0
+
+    def _not_numbers(self, truth: Floats) -> str:
         """Why scores cannot be trusted to move by their claim alone; -inf forbids a candidate, never all of a group."""
         from dpbench.mathematics.kernels.selection import any_nan, extremes
 
@@ -94,7 +97,7 @@ class Exponential(Mechanism):
         exact = max(abs(highest), abs(lowest)) * 2.0**-52 <= quarter  # NaN is never at most anything
         if exact and not forbidden:
             return ""
-        best = truth.max(axis=-1) if len(starts) == 2 else np.maximum.reduceat(truth, starts[:-1], axis=-1)
+        best = np.maximum.reduceat(truth, self.starts(truth)[:-1], axis=-1)
         if not np.isfinite(highest) or not np.isfinite(best).all():
             return "allows no candidate, or scores one as NaN or infinity; score at least one above -inf"
         if exact:

@@ -45,15 +45,37 @@ class GroupedExponential(Exponential):
         """Read once, so that what is drawn has the groups that were checked."""
         return np.array(self.asker.starts, dtype=np.int64)
 
+    def all_groups_have_candidates(self, candidates: int) -> bool:
+        """Ascending from 0 to the number of candidates."""
+        starts = self._starts
+        return bool(starts[0] == 0 and starts[-1] == candidates and (starts[1:] > starts[:-1]).all())
+
     @property
     def outcome_shape(self) -> tuple[int, ...]:
         """One candidate per group."""
         return (len(self._starts) - 1,)
 
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.int64]:
-        """Gumbel-max within every group, ``(trials, groups)``."""
+        """One uniform draw per group, ``(trials, groups)``; see :meth:`Exponential.draw`."""
+        from dpbench.mathematics.kernels.grouped_selection import select_of_groups
+
+        uniforms = np.ascontiguousarray(noise.uniform(self.outcome_shape))
+        return np.asarray(select_of_groups(_for_kernels(truth), level, uniforms, self._starts))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupedGumbelMax(GroupedExponential):
+    """The same law by a Gumbel draw per candidate, for HybridTree: so its results in the study stay."""
+
+    def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.int64]:
+        """The largest score of every group after Gumbel noise, ``(trials, groups)``."""
         from dpbench.mathematics.kernels.grouped_selection import largest_of_groups
 
-        scores = np.require(np.atleast_2d(truth), requirements=("C", "W"))  # as kernels want arrays
         draws = np.ascontiguousarray(noise.exponential(truth.shape[-1:]))
-        return np.asarray(largest_of_groups(scores, draws, self.starts(truth), level))
+        return np.asarray(largest_of_groups(_for_kernels(truth), draws, self._starts, level))
+
+
+def _for_kernels(truth: Floats) -> Floats:
+    """Scores ``(1 or trials, candidates)`` in an array of the kind that kernels take."""
+    scores = np.atleast_2d(truth)
+    return scores if scores.flags.carray else np.array(scores)

@@ -5,6 +5,9 @@ B) - penalty |B|) and r = e / (2 D), spends e: the penalty is public, and a reco
 partition by at most D, so it moves each exponent by at most e / 2, and the logarithm of the normalising sum by as
 much. The draw is exact: F(e), the sum over all partitions of [0, e), follows by dynamic programming, and going back
 from n each interval is drawn from its exact conditional probability. So is every outcome's probability.
+
+A release draws it in whole numbers (:mod:`dpbench.privacy.exact_partition`), where the costs are whole but for what is
+public: those that say ``whole`` and ``surcharges``.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from dpbench.privacy.budget import noise_scale
 from dpbench.privacy.mechanisms.mechanism import Mechanism, claimed
 
 if TYPE_CHECKING:
+    from dpbench.privacy.exact_noise import ExactNoise
     from dpbench.privacy.noise import NoiseSource
     from dpbench.privacy.protocols import PartitionCost, Statistic
 
@@ -88,8 +92,23 @@ class Partition(Mechanism):
 
     @property
     def no_exact_draw(self) -> str:
-        """The sums over all partitions are irrational, and a draw compares with their ratios."""
-        return "its probabilities are sums of exponentials, which no whole numbers hold"
+        """Costs that are whole numbers alone: of others the last bit is in doubt."""
+        return "" if hasattr(self.asker, "whole") else f"costs of {self.label} are not known to be whole numbers"
+
+    def exact_truth(self, counts: Any) -> NDArray[np.int64]:
+        """Costs in whole numbers, without what is public of them; -1 forbids."""
+        return np.asarray(self.asker.whole(counts), dtype=np.int64)  # type: ignore[attr-defined]
+
+    def draw_exactly(self, truth: NDArray[np.int64], loss: Fraction, noise: ExactNoise) -> NDArray[np.bool_]:
+        """The same law but for a rounding that the loss includes, ``(n + 1,)``."""
+        if self.no_exact_draw:
+            return super().draw_exactly(truth, loss, noise)
+        from dpbench.privacy.exact_partition import ExactPartition
+
+        # any positive number is a public price; that this one is rounded concerns nobody
+        nats = [float(self.asker.penalty) + self.level(loss) * extra for extra in self.asker.surcharges]  # type: ignore[attr-defined]
+        prices = [Fraction(float(np.exp(-each))) for each in nats]
+        return ExactPartition(truth, self.lengths, prices, loss, self.claim).draw(noise)
 
     def draw(self, truth: Floats, level: float, noise: NoiseSource) -> NDArray[np.bool_]:
         """From the right end, ``(trials, n + 1)``."""
