@@ -15,11 +15,11 @@ from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
 from dpbench.errors import DPBenchError, InvalidDomain, InvalidPlan
 from dpbench.loss import LossLike
-from dpbench.plugins import INSTALLED, find, is_file_reference, is_stranger
+from dpbench.plugins import find, is_file_reference, is_stranger
 from dpbench.run import source_data
 from dpbench.run.code_hash.sources import algorithm_source, generator_source, loss_source, workload_source
 from dpbench.run.source_data import SourceData
-from dpbench.run.strangers import Question, Stranger, ask, installed, known_as
+from dpbench.run.strangers import AlgorithmFacts, Question, ask, installed, known_as, reference_of
 from dpbench.run.units import Unit, build_algorithm, describe
 from dpbench.store.schema import content_key
 from dpbench.store.transfer import FULL
@@ -49,7 +49,7 @@ class Candidate:
 
     part: AlgorithmPart
     reference: str
-    algorithm: Algorithm | Stranger
+    algorithm: Algorithm | AlgorithmFacts
     """Itself where it is ours, else what is known of it: a stranger's code is never loaded here."""
     source: str
     files: tuple[tuple[str, str], ...] = ()
@@ -89,7 +89,7 @@ class Plan:
         return {}
 
     @cached_property
-    def _strangers(self) -> dict[AlgorithmPart, Stranger | DPBenchError]:
+    def _strangers(self) -> dict[AlgorithmPart, AlgorithmFacts | DPBenchError]:
         """What is known of the strangers among the algorithms of all tasks."""
         parts = dict.fromkeys(_referred(part) for task in self.tasks for part in _named(task))
         theirs = [part for part in parts if is_stranger(part.name)]
@@ -102,7 +102,7 @@ class Plan:
     def name_of(self, written: str) -> str:
         """The name that an algorithm of the plan gives itself, or that the catalogue has for it."""
         for part, each in self._strangers.items():
-            if part.name == _reference(written) and isinstance(each, Stranger):
+            if part.name == reference_of(written) and isinstance(each, AlgorithmFacts):
                 return each.name
         return known_as(written)
 
@@ -149,13 +149,13 @@ class Plan:
                             yield each.algorithm, domain, workload
 
 
-def _candidate(part: AlgorithmPart, stranger: Stranger | DPBenchError | None) -> Candidate:
+def _candidate(part: AlgorithmPart, stranger: AlgorithmFacts | DPBenchError | None) -> Candidate:
     """An algorithm found and built, under the name that it gives itself; a stranger's by what is known of it."""
     if isinstance(stranger, DPBenchError):
         raise stranger
     if stranger is not None:
         named = replace(part, name=stranger.name)
-        return Candidate(named, _reference(part.name), stranger, stranger.source, stranger.files)
+        return Candidate(named, reference_of(part.name), stranger, stranger.source, stranger.files)
     kind = find(part.name)
     named = replace(part, name=kind.name)
     try:
@@ -180,18 +180,8 @@ def _catalogue() -> list[str]:
     return list(algorithms.in_order(dict.fromkeys([*ours, *installed()])))
 
 
-def _reference(written: str) -> str:
-    """Where an algorithm is found, wherever that is asked from."""
-    if is_file_reference(written):
-        path, _, class_name = written.rpartition(":")
-        return f"{Path(path).resolve()}:{class_name}" if path and class_name else written
-    if algorithms.ours_by_name(written) is None and not written.startswith(INSTALLED):
-        return installed()[known_as(written)]
-    return written
-
-
 def _referred(part: AlgorithmPart) -> AlgorithmPart:
-    return replace(part, name=_reference(part.name))
+    return replace(part, name=reference_of(part.name))
 
 
 def _workload_kinds(task: Task) -> Iterator[type]:
@@ -200,9 +190,9 @@ def _workload_kinds(task: Task) -> Iterator[type]:
         yield from (type(workload) for workload in task.build_workloads(domain))
 
 
-def _workload_source(workload: Workload, algorithm: Algorithm | Stranger) -> str:
+def _workload_source(workload: Workload, algorithm: Algorithm | AlgorithmFacts) -> str:
     """Hash of a workload's code as far as an algorithm uses it."""
-    if isinstance(algorithm, Stranger):
+    if isinstance(algorithm, AlgorithmFacts):
         return algorithm.workload_sources[type(workload)]
     return workload_source(type(workload), type(algorithm))  # type: ignore[arg-type]  # classes hash
 
@@ -240,14 +230,14 @@ def _misfit(task: Task, data: SourceData, domain: Domain) -> str:
     return ""
 
 
-def _unsupported(algorithm: Algorithm | Stranger, domain: Domain) -> str:
+def _unsupported(algorithm: Algorithm | AlgorithmFacts, domain: Domain) -> str:
     if algorithm.supports(domain):
         return ""
     wanted = " or ".join(f"{axes}-D" for axes in algorithm.dimensions or ())
     return f"{algorithm.name} runs on {wanted} domains; {domain} has {domain.ndim} axes"
 
 
-def _unaffordable(algorithm: Algorithm | Stranger, task: Task) -> str:
+def _unaffordable(algorithm: Algorithm | AlgorithmFacts, task: Task) -> str:
     """Why an algorithm has none of the budgets of a task; empty where it has one."""
     if _affordable(algorithm, task.generator.budgets):
         return ""
@@ -255,7 +245,7 @@ def _unaffordable(algorithm: Algorithm | Stranger, task: Task) -> str:
 
 
 def _affordable(
-    algorithm: Algorithm | Stranger, budgets: Iterable[tuple[float, float, float]]
+    algorithm: Algorithm | AlgorithmFacts, budgets: Iterable[tuple[float, float, float]]
 ) -> list[tuple[float, float, float]]:
     """The budgets of a plan that are of a notion which an algorithm, in its form, has."""
     both = "zCDP" in algorithm.notions and algorithm.variant == "private"

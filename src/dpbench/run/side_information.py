@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from dpbench.datasets import shapes
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput
-from dpbench.plugins import find
 from dpbench.repair.side_prices import PUBLIC, TASK
 from dpbench.run import source_data
 from dpbench.run.plan import Plan
+from dpbench.run.strangers import facts_of
 from dpbench.run.units import Unit
 from dpbench.task.parts import AlgorithmPart
 from dpbench.task.task import RANGE_1D, RANGE_2D, Task
@@ -54,9 +54,9 @@ class SideComparison:
         """A comparison with everything checked; by default on synthetic shapes, so that nothing is tuned on data."""
         chosen = tuple(references) or DECLARERS
         for reference in chosen:
-            kind = find(reference)
-            if "scale" not in kind.side_information:
-                raise InvalidInput(f"{kind.name} needs no scale, so there is none to estimate; leave it out")
+            known = facts_of(reference)
+            if "scale" not in known.side_information:
+                raise InvalidInput(f"{known.name} needs no scale, so there is none to estimate; leave it out")
         for share in shares:
             if not 0 < share < 1:
                 raise InvalidInput(f"the share {share:g} is not between 0 and 1; write for example --share 0.05")
@@ -81,7 +81,7 @@ class SideComparison:
     def _tasks(self, axes: int) -> Iterable[Task]:
         domains = [domain for domain in self.domains if Domain.of(domain).ndim == axes]
         datasets = [name for name in self.datasets if source_data.find(name).ndim == axes]
-        able = [name for name in self.references if any(find(name)().supports(domain) for domain in domains)]
+        able = [name for name in self.references if facts_of(name, domains).domains]
         if not datasets or not able:
             return
         usual = RANGE_1D if axes == 1 else RANGE_2D

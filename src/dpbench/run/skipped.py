@@ -14,7 +14,7 @@ from dpbench.run.plan import Plan
 def named_in_file(reference: str, plan: Plan) -> dict[str, list[str]]:
     """The algorithms, datasets and domains that a plan's file names itself; none of those that its base brings."""
     parts = tomllib.loads(Path(reference).read_text(encoding="utf-8-sig")) if reference.endswith(".toml") else {}
-    keys = {*parts, *parts.get("generator", {})}
+    keys = {key for task in parts.get("tasks", [parts]) for key in (*task, *task.get("generator", {}))}
     listed = {
         "algorithms": [part.name for task in plan.tasks for part in task.algorithms],
         "datasets": [str(name) for task in plan.tasks for name in task.datasets],

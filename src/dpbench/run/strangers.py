@@ -1,40 +1,28 @@
-"""What a plan has to know of a stranger's algorithm, found out in a process in which nothing else happens.
-
-To read a stranger's name is to run the stranger's code. So the process that plans, measures and writes the store asks
-another one, which loads the code and answers in JSON.
-"""
+"""What a plan has to know of a stranger's algorithm, found out in a process in which nothing else happens."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from dpbench import algorithms, errors
-from dpbench.algorithm import VARIANTS, Algorithm
+from dpbench import algorithms
+from dpbench.algorithm import VARIANTS
 from dpbench.domain import Domain, DomainLike
 from dpbench.errors import DPBenchError, InvalidPlan, UnknownName
-from dpbench.plugins import INSTALLED, find
+from dpbench.plugins import INSTALLED, find, is_file_reference, is_stranger
 from dpbench.run.code_hash.reach import content_hash
 from dpbench.run.code_hash.sources import algorithm_source, own_files, workload_source
-from dpbench.run.executors.contained import KILLED, Contained, exit_words, killed
-from dpbench.run.executors.frames import BadFrame, Ended, Late
-from dpbench.run.executors.guest import PATIENCE, Guest
-from dpbench.run.units import build_algorithm, describe
+from dpbench.run.executors.system import insist_on_forks
+from dpbench.run.interviews import Call, interview, nonsense, understood
+from dpbench.run.units import build_algorithm
 from dpbench.strangers_text import one_line
 from dpbench.task.parts import AlgorithmPart
-from dpbench.workloads import Workload
 
-SECONDS = 60.0
-"""How long the code of a stranger may take to say what it is."""
-STARTING = 60.0
-"""Seconds that the process may take to start."""
-NAME, TEXT = 60, 500
-"""Characters that a name and a message may have."""
+NAME = 60
+"""Characters that a name may have."""
 NOTIONS = ("pure", "zCDP")
 
 
@@ -48,8 +36,8 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Stranger:
-    """What is known of a stranger's algorithm, as plain values."""
+class AlgorithmFacts:
+    """What is known of an algorithm, a stranger's above all, as plain values."""
 
     name: str
     variant: str
@@ -64,30 +52,48 @@ class Stranger:
     """Hash of each workload's code as far as it is used."""
     files: tuple[tuple[str, str], ...]
     """Files that it depends on where it is in a file, with a hash of each."""
+    free: Mapping[str, tuple[Any, ...]]
+    """Parameters to be trained, each with the values to try."""
+    exchangeable: bool
+    monotone: bool
 
     def supports(self, domain: DomainLike) -> bool:
         """Whether it can run on a domain that was asked about."""
         return str(Domain.of(domain)) in self.domains
 
 
-_KNOWN: dict[AlgorithmPart, tuple[Question, Stranger]] = {}
+_KNOWN: dict[AlgorithmPart, tuple[Question, AlgorithmFacts]] = {}
 """What was answered before; it holds for as long as no file of it changes."""
 
 
-def ask(questions: Sequence[Question]) -> list[Stranger | DPBenchError]:
+def ask(questions: Sequence[Question]) -> list[AlgorithmFacts | DPBenchError]:
     """The answers, each from a process of its own; an error where one is refused."""
     new = [question for question in questions if _known(question) is None]
-    answers = dict[AlgorithmPart, Stranger | DPBenchError]()
-    for question, facts in zip(new, _told(new) if new else (), strict=True):
+    if new:
+        insist_on_forks("an algorithm of your own")
+    answers = dict[AlgorithmPart, AlgorithmFacts | DPBenchError]()
+    heard = interview([(each.part.name, [Call(_facts, (each,))]) for each in new]) if new else []
+    for question, each in zip(new, heard, strict=True):
         try:
-            answers[question.part] = known = _read(question, facts)
+            answers[question.part] = known = _read(question, understood(question.part.name, each)[0].facts)
             _KNOWN[question.part] = question, known
         except DPBenchError as error:
             answers[question.part] = error
     return [answers.get(question.part) or _KNOWN[question.part][1] for question in questions]
 
 
-def _known(question: Question) -> Stranger | None:
+def facts_of(reference: str, domains: Iterable[DomainLike] = ()) -> AlgorithmFacts:
+    """What is known of an algorithm with its usual parameters; nobody else's code is loaded in this process."""
+    question = Question(AlgorithmPart(reference_of(reference)), tuple(str(Domain.of(each)) for each in domains))
+    if not is_stranger(reference):
+        return _read(question, _facts(question)[0])
+    (found,) = ask([question])
+    if isinstance(found, DPBenchError):
+        raise found
+    return found
+
+
+def _known(question: Question) -> AlgorithmFacts | None:
     """The answer to a question, or to a wider one, where nothing has changed since it was given."""
     before, answer = _KNOWN.get(question.part, (None, None))
     if before is None or answer is None:
@@ -121,63 +127,23 @@ def known_as(name: str) -> str:
     return folded[name.casefold()]
 
 
-# --- in a clean process that was started for it ---------------------------------------------------
-
-
-def _told(questions: list[Question]) -> list[dict[str, Any]]:
-    """The facts of each, read from the process that asks for them; once more where that was killed."""
-    for _ in range(KILLED):
-        running, ended = Contained.start(_interview, questions, without_main=True), False
-        try:
-            if running.connection.poll(STARTING + SECONDS * len(questions)):
-                return running.connection.recv()  # type: ignore[no-any-return]  # from a clean process
-        except (EOFError, OSError):
-            ended = True
-        finally:
-            code = running.end(PATIENCE if ended else 0.0)
-        if not (ended and killed(code)):
-            break
-    named = ", ".join(question.part.name for question in questions)
-    raise InvalidPlan(f"{named} cannot be loaded: its process ended ({exit_words(code)}); correct its code")
-
-
-def _interview(connection: Connection, questions: list[Question]) -> None:
-    """Ask each in a guest of its own, which finds our code read already: it is part of every hash."""
-    workload_source(Workload, Algorithm)
-    connection.send([_heard(question) for question in questions])
-    connection.close()
-
-
-def _heard(question: Question) -> dict[str, Any]:
-    guest, patience = Guest(_serve), 0.0
-    try:
-        return guest.ask(question, time.monotonic() + SECONDS).facts
-    except Late:
-        words = f"it is not loaded within {SECONDS:g} s"
-    except BadFrame as error:
-        words = str(error)
-    except Ended:
-        words, patience = "its process ended", PATIENCE
-    finally:
-        code = guest.end(patience)
-    return {"ended": words + (f" ({exit_words(code)})" if patience else "")}
+def reference_of(written: str) -> str:
+    """Where an algorithm is found, wherever that is asked from."""
+    if is_file_reference(written):
+        path, _, class_name = written.rpartition(":")
+        return f"{Path(path).resolve()}:{class_name}" if path and class_name else written
+    if algorithms.ours_by_name(written) is None and not written.startswith(INSTALLED):
+        return installed()[known_as(written)]
+    return written
 
 
 # --- in the stranger's process --------------------------------------------------------------------
 
 
-def _serve(take: Callable[[], Any], answer: Callable[..., None]) -> None:
-    question = take()
-    try:
-        answer(_facts(question))
-    except BaseException as error:
-        answer({"refused": [type(error).__name__, str(error), describe(error)]})
-
-
-def _facts(question: Question) -> dict[str, Any]:
+def _facts(question: Question) -> tuple[dict[str, Any], bytes]:
     kind = find(question.part.name)
     algorithm = build_algorithm(question.part.name, question.part)
-    return {
+    facts = {
         "name": kind.name,
         "dimensions": None if algorithm.dimensions is None else list(algorithm.dimensions),
         "notions": list(algorithm.notions),
@@ -186,19 +152,19 @@ def _facts(question: Question) -> dict[str, Any]:
         "source": algorithm_source(kind, algorithm.files),
         "workload_sources": [workload_source(each, kind) for each in question.workloads],  # type: ignore[arg-type]
         "files": [list(each) for each in own_files(kind, algorithm.files)],
+        "free": {name: list(values) for name, values in kind.free.items()},
+        "exchangeable": bool(algorithm.exchangeable),
+        "monotone": bool(kind.monotone),
     }
+    return facts, b""
 
 
 # --- where the plan is made -----------------------------------------------------------------------
 
 
-def _read(question: Question, facts: dict[str, Any]) -> Stranger:
+def _read(question: Question, facts: dict[str, Any]) -> AlgorithmFacts:
     """Plain values of the kinds that are wanted, or a refusal in one line."""
     written = question.part.name.removeprefix(INSTALLED)
-    if "ended" in facts:
-        raise InvalidPlan(f"{written} cannot be loaded: {facts['ended']}; correct its code")
-    if "refused" in facts:
-        raise _refusal(written, facts["refused"])
     if question.part.variant not in VARIANTS:
         raise UnknownName.among("variant", question.part.variant, VARIANTS)
     name = facts.get("name")
@@ -208,11 +174,11 @@ def _read(question: Question, facts: dict[str, Any]) -> Stranger:
             f"{written} has the name {shown!r}, or more of it; give the class a name of at most {NAME} printable "
             f"characters, as in name = 'Mine'"
         )
-    if algorithms.ours_by_name(name) is not None:
+    if is_stranger(question.part.name) and algorithms.ours_by_name(name) is not None:
         raise InvalidPlan(f"{written} is named {name}, as one in the catalogue is; give the class another")
     dimensions = facts.get("dimensions")
     sources = _texts(written, facts, "workload_sources", len(question.workloads))
-    return Stranger(
+    return AlgorithmFacts(
         name=name,
         variant=question.part.variant,
         dimensions=None if dimensions is None else tuple(_numbers(written, dimensions)),
@@ -222,43 +188,40 @@ def _read(question: Question, facts: dict[str, Any]) -> Stranger:
         source=_hash(written, facts.get("source")),
         workload_sources={kind: _hash(written, each) for kind, each in zip(question.workloads, sources, strict=True)},
         files=tuple(_file(written, each) for each in facts.get("files", ())),
+        free=_values(written, facts.get("free")),
+        exchangeable=facts.get("exchangeable") is True,
+        monotone=facts.get("monotone") is True,
     )
-
-
-def _refusal(written: str, told: object) -> DPBenchError:
-    """What went wrong in a stranger's code, as we would have said it here."""
-    match told:
-        case [str() as kind, str() as text, str() as described]:
-            ours = getattr(errors, kind, None)
-            if isinstance(ours, type) and issubclass(ours, DPBenchError):
-                return ours(one_line(text, TEXT))
-            words = one_line(described, TEXT)
-            return InvalidPlan(f"{written} cannot be made: {words}; correct its parameters or its code")
-    return _nonsense(written)
-
-
-def _nonsense(written: str) -> InvalidPlan:
-    return InvalidPlan(f"{written} says something else of itself than an algorithm does; correct its facts")
 
 
 def _texts(written: str, facts: Mapping[str, Any], key: str, number: int | None = None) -> list[str]:
     found = facts.get(key)
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-        raise _nonsense(written)
+        raise nonsense(written)
     if number is not None and len(found) != number:
-        raise _nonsense(written)
+        raise nonsense(written)
     return found
 
 
 def _numbers(written: str, found: object) -> Iterable[int]:
     if not isinstance(found, list) or not all(type(each) is int for each in found):
-        raise _nonsense(written)
+        raise nonsense(written)
     return found
+
+
+def _values(written: str, found: object) -> dict[str, tuple[Any, ...]]:
+    """Values to try of each parameter, as somebody could have written them on the command line."""
+    if not isinstance(found, dict):
+        raise nonsense(written)
+    for values in found.values():
+        if not isinstance(values, list) or not all(isinstance(each, bool | int | float | str) for each in values):
+            raise nonsense(written)
+    return {name: tuple(values) for name, values in found.items()}
 
 
 def _hash(written: str, found: object) -> str:
     if not isinstance(found, str) or not 8 <= len(found) <= 64 or set(found) - set("0123456789abcdef"):
-        raise _nonsense(written)
+        raise nonsense(written)
     return found
 
 
@@ -266,4 +229,4 @@ def _file(written: str, found: object) -> tuple[str, str]:
     match found:
         case [str() as path, str() as known]:
             return path, known
-    raise _nonsense(written)
+    raise nonsense(written)

@@ -12,13 +12,15 @@ from dpbench.errors import DPBenchError, InvalidPlan, UnknownName
 from dpbench.plugins import find
 from dpbench.run import source_data
 from dpbench.run.plan import Plan
-from dpbench.task.file import key_line
+from dpbench.task.file import key_line, read_tasks
 from dpbench.task.parts import AlgorithmPart
 from dpbench.task.task import RANGE_1D, RANGE_2D, Task
 
 DEMO_SCALES = (10**3, 10**5, 10**7)
 SIGNALS = (10**2, 10**4, 10**6)
 """Products of epsilon and scale at which exchangeability is put to the test."""
+GAUSSIAN_DELTA = 1e-9
+"""Below one over the records of the paper's largest scale, 10^8."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,18 @@ def _paper_1d() -> tuple[Task, ...]:
 
 def _paper_2d() -> tuple[Task, ...]:
     return (RANGE_2D.replace(name="paper-2d", algorithms=()),)
+
+
+def _gaussian() -> tuple[Task, ...]:
+    """The paper's data and epsilon with a delta: the signal, epsilon * scale, is that of ``paper`` in every setting.
+
+    So are the data vectors, and what differs between the two suites is the notion of privacy alone. Another epsilon
+    at the same signal changes little: Gaussian noise times epsilon grows by 9 % from epsilon 0.1 to 1.
+    """
+    return tuple(
+        task.replace(name=f"gaussian-{task.dimensions}d", deltas=[GAUSSIAN_DELTA], algorithms=())
+        for task in (RANGE_1D, RANGE_2D)
+    )
 
 
 def _parameters() -> tuple[Task, ...]:
@@ -121,6 +135,7 @@ SUITES = {
         Suite("paper-1d", "18 histograms, domains 256 to 4096, scales 10^3 to 10^8, Prefix", _paper_1d),
         Suite("paper-2d", "9 histograms, domains 32x32 to 256x256, scales 10^3 to 10^8, 2000 random ranges", _paper_2d),
         Suite("paper", "paper-1d and paper-2d", lambda: _paper_1d() + _paper_2d()),
+        Suite("gaussian", "the data and epsilon of paper with delta 1e-9: all that can be run with it", _gaussian),
         Suite("epsilon", "SF and DPCube with one product of epsilon and scale made of different factors", _epsilon),
         Suite("truncation", "2-D DAWA as published, but without its truncation to integers", _truncation),
         Suite("original", "MWEM and matrix mechanisms at the original scales of the 1-D histograms", _original),
@@ -139,18 +154,18 @@ def load_plan(reference: str) -> Plan:
 
 
 def _from_file(path: str) -> Plan:
-    """A plan of one task, its names looked up while the line of each is known."""
+    """A plan of one task or of several, its names looked up while the line of each is known."""
     try:
-        task = _anchored(Task.from_toml(path), Path(path).parent)
+        tasks = tuple(_anchored(task, Path(path).parent) for task in read_tasks(path, Task.from_dict))
     except DPBenchError:
         raise
     except (RecursionError, MemoryError, ValueError, OverflowError, TypeError) as error:
         raise InvalidPlan(f"{path} cannot be read as a plan ({type(error).__name__}); write it more simply") from None
-    plan = Plan(name=task.name, tasks=(task,), file=path)
-    checks: list[tuple[Callable[[Any], object], tuple[str | int, ...], Any]] = [
-        *((source_data.find, ("datasets",), name) for name in task.datasets),
-        *((plan.candidate, ("algorithms", index), part) for index, part in enumerate(task.algorithms)),
-    ]
+    plan = Plan(name=tasks[0].name if len(tasks) == 1 else Path(path).stem, tasks=tasks, file=path)
+    checks: list[tuple[Callable[[Any], object], tuple[str | int, ...], Any]] = []
+    for task in tasks:
+        checks += [(source_data.find, ("datasets",), name) for name in task.datasets]
+        checks += [(plan.candidate, ("algorithms", index), part) for index, part in enumerate(task.algorithms)]
     for check, place, named in checks:
         try:
             check(named)

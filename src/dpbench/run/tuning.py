@@ -9,16 +9,16 @@ from itertools import product
 from typing import Any
 
 from dpbench import datasets
-from dpbench.algorithm import Algorithm
 from dpbench.datasets import shapes
 from dpbench.domain import Domain
 from dpbench.errors import InvalidTraining, UnknownName
-from dpbench.plugins import find
+from dpbench.plugins import is_stranger
 from dpbench.repair.choice import Parameters, TableKey, best_rows
 from dpbench.repair.table import ParameterTable
 from dpbench.run.plan import Plan
 from dpbench.run.seeds import seed_for
-from dpbench.run.units import Unit
+from dpbench.run.strangers import AlgorithmFacts, facts_of
+from dpbench.run.units import Unit, build_algorithm
 from dpbench.store import Row, Store
 from dpbench.task.parts import AlgorithmPart
 from dpbench.task.task import RANGE_1D, RANGE_2D, Task
@@ -40,7 +40,7 @@ class Training:
 
     reference: str
     """Name in the catalogue, or FILE.py:Class."""
-    kind: type[Algorithm]
+    facts: AlgorithmFacts
     grid: tuple[Parameters, ...]
     domains: tuple[Domain, ...]
     log10_products: tuple[float, ...]
@@ -62,27 +62,28 @@ class Training:
         seed: int = 0,
     ) -> Training:
         """A training with everything checked."""
-        kind = find(reference)
-        chosen = dict(grid) if grid else dict(kind.free)
+        known = facts_of(reference, domains)
+        chosen = dict(grid) if grid else dict(known.free)
         if not chosen:
-            raise InvalidTraining(f"{kind.name} declares no free parameter; name one with --grid parameter=value,value")
-        kind.refuse_unknown(chosen)
+            raise InvalidTraining(
+                f"{known.name} declares no free parameter; name one with --grid parameter=value,value"
+            )
         empty = [name for name, values in chosen.items() if not values]
         if empty:
             raise InvalidTraining(f"the grid of {empty[0]} is empty; give at least one value")
         names = list(chosen)
         combinations = tuple(tuple(zip(names, values, strict=True)) for values in product(*chosen.values()))
-        for parameters in combinations:
-            kind(**dict(parameters))
-        supported = tuple(domain for domain in map(Domain.of, domains) if kind().supports(domain))
+        for parameters in () if is_stranger(reference) else combinations:  # a stranger's are made when it is run
+            build_algorithm(reference, AlgorithmPart(reference, parameters=parameters))
+        supported = tuple(domain for domain in map(Domain.of, domains) if known.supports(domain))
         if not supported:
-            raise InvalidTraining(f"{kind.name} runs on none of the domains {', '.join(domains)}; give others")
+            raise InvalidTraining(f"{known.name} runs on none of the domains {', '.join(domains)}; give others")
         for domain in supported:
             if domain.ndim not in TRAINING_SHAPES:
                 raise InvalidTraining(f"there are training shapes for 1 and 2 axes; domain {domain} has {domain.ndim}")
         keys = tuple(log10_products) or signals(1, 8)
-        epsilons = (EPSILON,) if kind().exchangeable else EPSILONS
-        return cls(reference, kind, combinations, supported, keys, samples, trials, seed, epsilons)
+        epsilons = (EPSILON,) if known.exchangeable else EPSILONS
+        return cls(reference, known, combinations, supported, keys, samples, trials, seed, epsilons)
 
     def plan(self) -> Plan:
         """The same as tasks, one for each domain."""
@@ -90,7 +91,7 @@ class Training:
         own_seed = int(seed_for(self.seed, "training").generate_state(1)[0])
         tasks: list[Task] = [
             (RANGE_1D if domain.ndim == 1 else RANGE_2D).replace(
-                name=f"tune-{self.kind.name}-{domain}" + (f"-{epsilon:g}" if len(self.epsilons) > 1 else ""),
+                name=f"tune-{self.facts.name}-{domain}" + (f"-{epsilon:g}" if len(self.epsilons) > 1 else ""),
                 datasets=TRAINING_SHAPES[domain.ndim],
                 domains=[str(domain)],
                 scales=sorted({scale_for(key, epsilon) for key in self.log10_products}),
@@ -103,11 +104,11 @@ class Training:
             for domain in self.domains
             for epsilon in self.epsilons
         ]
-        return Plan(name=f"tune-{self.kind.name}", tasks=tuple(tasks))
+        return Plan(name=f"tune-{self.facts.name}", tasks=tuple(tasks))
 
     def shared_noise(self, units: Sequence[Unit]) -> list[Unit]:
         """The same units with the same noise for all parameters: differences between them are less noisy."""
-        return [replace(unit, noise_name=f"training {self.kind.name}") for unit in units]
+        return [replace(unit, noise_name=f"training {self.facts.name}") for unit in units]
 
     def table(self, store: Store, provenance: Mapping[str, str]) -> ParameterTable:
         """The table that the errors in a store amount to."""
@@ -123,8 +124,8 @@ class Training:
                 parameters = by_label.get(tuple(sorted(_plain(row).items())))
                 if parameters is not None:
                     errors.setdefault((key, row.dataset, parameters), []).append(sum(row.l2) / row.trials)
-        rows = best_rows(errors, self.grid, self.kind.monotone)
-        return ParameterTable(self.kind.name, tuple(rows), tuple(sorted(provenance.items())))
+        rows = best_rows(errors, self.grid, self.facts.monotone)
+        return ParameterTable(self.facts.name, tuple(rows), tuple(sorted(provenance.items())))
 
 
 def scale_for(log10_product: float, epsilon: float) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,20 +19,75 @@ if TYPE_CHECKING:
 
 
 def read_task(path: str | PathLike[str], make: Callable[[Mapping[str, Any]], Task]) -> Task:
-    """Read a task file and let ``make`` turn its parts into a task."""
+    """Read a file of one task and let ``make`` turn its parts into a task."""
+    return read_tasks(path, make, most=1)[0]
+
+
+def read_tasks(
+    path: str | PathLike[str], make: Callable[[Mapping[str, Any]], Task], most: int | None = None
+) -> tuple[Task, ...]:
+    """Read a file of one task, or of several, each in a table ``[[tasks]]``."""
     source = _text(path)
     try:
-        parts = tomllib.loads(source)
+        content = tomllib.loads(source)
     except tomllib.TOMLDecodeError as error:
         raise InvalidTask(f"{path} is not valid TOML: {' '.join(str(error).split())}; correct it") from None
+    several = content.get("tasks")
+    if several is None:
+        return (_made(path, source, content, make),)
+    if not (isinstance(several, list) and several and all(isinstance(each, dict) for each in several)):
+        raise InvalidTask(f"{path}: tasks is not a list of tables; write each task below a line [[tasks]]")
+    if len(content) > 1:
+        stray = next(key for key in content if key != "tasks")
+        raise InvalidTask(f"{path}: {stray} stands beside the tasks; move it below the [[tasks]] that it belongs to")
+    if most is not None and len(several) > most:
+        raise InvalidTask(f"{path} has {len(several)} tasks, and one is wanted; `dpbench run {path}` runs them all")
+    return tuple(_made(path, "", each, make) for each in several)
+
+
+def _made(
+    path: str | PathLike[str], source: str, parts: dict[str, Any], make: Callable[[Mapping[str, Any]], Task]
+) -> Task:
+    """One task; a mistake is reported with its line, or with the task's name where a file has several."""
+    named = parts.get("name")
     parts.setdefault("name", Path(path).stem)
     _anchor_files(parts, Path(path).parent)
     try:
         return make(parts)
     except InvalidPart as error:
         line = key_line(source, error.path)
-        where = f"{path}, line {line}" if line else str(path)
-        raise InvalidTask(f"{where}: {error}") from None
+        place = f", line {line}" if line else f", task {named}" if not source and isinstance(named, str) else ""
+        raise InvalidTask(f"{path}{place}: {error}") from None
+
+
+def tasks_toml(tasks: Sequence[Task]) -> str:
+    """Tasks as a file that ``dpbench run`` takes, every part written out.
+
+    >>> import dpbench as dpb
+    >>> print(tasks_toml([dpb.RANGE_2D]).splitlines()[0])
+    name = "RANGE_2D"
+    """
+    if len(tasks) == 1:
+        return _toml(tasks[0].to_dict(), "")
+    return "\n".join(f"[[tasks]]\n{_toml(task.to_dict(), 'tasks.')}" for task in tasks)
+
+
+def _toml(parts: Mapping[str, Any], prefix: str) -> str:
+    """Plain values first, then a table per group, as TOML wants them."""
+    groups = {key: value for key, value in parts.items() if isinstance(value, Mapping)}
+    lines = [f"{key} = {_value(value)}" for key, value in parts.items() if key not in groups]
+    for key, group in groups.items():
+        lines += [f"[{prefix}{key}]", *(f"{name} = {_value(value)}" for name, value in group.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: Any) -> str:
+    """A value as TOML: numbers, texts and truth values are written as in JSON."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key} = {_value(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def key_line(source: str, path: tuple[str | int, ...]) -> int | None:

@@ -19,6 +19,7 @@ from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput
 from dpbench.loss import Loss
 from dpbench.privacy import RandomNoise
+from dpbench.run.code_hash.kept import kept_source
 from dpbench.run.code_hash.modules import Home, Library, Module
 from dpbench.run.code_hash.nodes import Address, Nodes
 from dpbench.run.code_hash.reach import Reach, content_hash
@@ -30,6 +31,8 @@ IDENTITY = "definitions"
 RUNNER = (Algorithm.outcome, Algorithm.prepare, Algorithm.is_private, RandomNoise.seeded, noise_seed)
 """What is called for every result, whatever the algorithm."""
 _OURS = Nodes(Library())
+_INSTALLED = _OURS
+"""The package as it is on the disk: hashes of another reading of it are never kept."""
 
 
 def algorithm_source(kind: type, files: Iterable[str] = ()) -> str:
@@ -59,7 +62,9 @@ def loss_source(loss: type[Loss]) -> str:
 
 def definition_source(*objects: object) -> str:
     """Hash of classes and functions, and of everything of ours, or of their own package, that they use."""
-    return _source(objects, _OURS)
+    if _OURS is not _INSTALLED:
+        return _source(objects, _OURS)
+    return kept_source(objects, _definition, lambda: _source(objects, _OURS))
 
 
 def own_files(kind: type, files: Iterable[str] = ()) -> tuple[tuple[str, str], ...]:

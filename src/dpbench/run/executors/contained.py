@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import resource
 import signal
 import sys
 import threading
@@ -19,6 +18,7 @@ from types import ModuleType
 from typing import Any, Self
 
 from dpbench.run.executors.descendants import MARK, die_with_parent, end_strays
+from dpbench.run.executors.system import KILL, leave_no_core
 
 ENVIRONMENT = {
     **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"),
@@ -68,7 +68,7 @@ class Contained:
 
 def killed(code: int) -> bool:
     """Whether a process was killed, which none does to itself: nothing in what it did need be the reason."""
-    return code == -signal.SIGKILL
+    return code == -KILL
 
 
 def exit_words(code: int) -> str:
@@ -119,7 +119,7 @@ def _contain(target: Callable[..., None], parent: int, connection: Connection, *
     _die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     print_to(os.open(os.devnull, os.O_WRONLY))  # a flood would drown the progress and fill the disk
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # an algorithm that crashes leaves no core file behind
+    leave_no_core()
     target(connection, *arguments)
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-import signal
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+
+from dpbench.run.executors.system import KILL
 
 _DEATH_SIGNAL, _SUBREAPER = 1, 36
 """What ``prctl`` calls them."""
@@ -22,7 +23,7 @@ MARK = "DPBENCH_WORKER_OF"
 """In the environment of a worker and of all that begins below it: the process that started the worker."""
 
 
-def die_with_parent(number: int = signal.SIGKILL) -> None:
+def die_with_parent(number: int = KILL) -> None:
     """Let the system send this process a signal when its parent ends, where it can."""
     _control(_DEATH_SIGNAL, number)
 
@@ -59,7 +60,7 @@ def _listed(folder: str) -> list[str]:
 def end_group(leader: int) -> None:
     """Kill the process group of a guest at once."""
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(leader, signal.SIGKILL)
+        os.killpg(leader, KILL)
 
 
 def end_children() -> None:
@@ -68,7 +69,7 @@ def end_children() -> None:
     while (found := children()) and time.monotonic() < deadline:
         for pid in found:
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, KILL)
         for pid in found:
             with suppress(ChildProcessError):
                 os.waitpid(pid, 0)
@@ -80,7 +81,7 @@ def end_strays(known: set[int]) -> None:
     while (found := [pid for pid in children() if pid not in known and _marked(pid)]) and time.monotonic() < deadline:
         for pid in found:
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+                os.kill(pid, KILL)
             with suppress(ChildProcessError):
                 os.waitpid(pid, 0)
 

@@ -7,7 +7,6 @@ process asks, checks the shape of what comes back, and ends it together with all
 from __future__ import annotations
 
 import os
-import resource
 import secrets
 import signal
 import socket
@@ -21,6 +20,7 @@ from typing import Any, NoReturn
 from dpbench.run.executors import frames
 from dpbench.run.executors.descendants import adopt_orphans, die_with_parent, end_children, end_group
 from dpbench.run.executors.frames import Frame
+from dpbench.run.executors.system import KILL, insist_on_forks, most_files
 
 PATIENCE = 1.0
 """Seconds that a guest which has closed its socket gets to end by itself, so that its exit code is its own."""
@@ -33,6 +33,7 @@ class Guest:
     """A forked process that answers requests, one after the other."""
 
     def __init__(self, serve: Serve) -> None:
+        insist_on_forks("an algorithm of your own")
         adopt_orphans()
         die_with_parent(signal.SIGTERM)
         signal.signal(signal.SIGTERM, _leave)
@@ -71,7 +72,7 @@ class Guest:
         end_group(self.pid)
         if self._code is None:
             with suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
+                os.kill(self.pid, KILL)
             with suppress(ChildProcessError):
                 self._code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         end_children()
@@ -119,9 +120,8 @@ def _let_go(kept: int) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
-    most = min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 2**16)
     os.closerange(3, kept)
-    os.closerange(kept + 1, most)
+    os.closerange(kept + 1, most_files())
 
 
 def _ways(channel: socket.socket) -> tuple[Callable[[], Any], Callable[..., None]]:

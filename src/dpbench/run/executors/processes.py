@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import resource
 import selectors
 import time
 from collections import Counter, deque
@@ -17,6 +16,7 @@ from dpbench.run.costs import whose
 from dpbench.run.executors.contained import KILLED, PATIENCE, Contained, exit_words, killed
 from dpbench.run.executors.descendants import adopt_orphans
 from dpbench.run.executors.host import KILLS, Host
+from dpbench.run.executors.system import insist_on_forks, limit_memory
 from dpbench.run.units import Unit
 from dpbench.store.schema import Row
 
@@ -62,7 +62,7 @@ def work(connection: Connection, memory: int | None, timeout: float | None) -> N
     unit begins.
     """
     if memory is not None:
-        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+        limit_memory(memory)
     bench = Bench()
     host = Host(bench, timeout, begins=lambda: connection.send(BEGINS))
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
@@ -99,6 +99,7 @@ class Processes:
 
     def rows(self, portions: list[list[Unit]]) -> Iterator[Row | None]:
         """Rows of all units, in the order in which they finish; None now and then while nothing comes."""
+        insist_on_forks("an algorithm of your own, or --jobs")
         queue = deque(portions)
         looked = time.monotonic()
         self._selector = selectors.DefaultSelector()

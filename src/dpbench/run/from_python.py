@@ -1,0 +1,85 @@
+"""Run a plan from Python, as ``dpbench run`` does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike, fspath
+from typing import Any
+
+from dpbench.errors import InvalidPlan, shown
+from dpbench.results import Results
+from dpbench.run.missing import TIMEOUT, Options, execute_missing, opened
+from dpbench.run.plan import Plan, narrow
+from dpbench.run.suites import load_plan
+from dpbench.task.task import Task
+
+
+def run_plan(
+    plan: str | PathLike[str] | Task | Plan,
+    store: str | PathLike[str] | None = None,
+    *,
+    algorithms: Sequence[str] = (),
+    added: Sequence[str] = (),
+    datasets: Sequence[str] = (),
+    domains: Sequence[str] = (),
+    scales: Sequence[float] = (),
+    epsilons: Sequence[float] = (),
+    deltas: Sequence[float] = (),
+    rhos: Sequence[float] = (),
+    jobs: int | None = None,
+    timeout: float = TIMEOUT,
+    memory: float | None = None,
+    dask: str | None = None,
+    quiet: bool = True,
+    **parts: Any,
+) -> Results:
+    """Run what a store lacks of a plan, and return all results of that store.
+
+    ``plan`` is a suite by name, a TOML file, or a task. The lists restrict or replace parts of it as the options of
+    ``dpbench run`` do; ``added`` names further algorithms (``"mine.py:Mine"``). ``parts`` are samples, trials, seed,
+    loss, variant and side_information. The store is ``dpbench-store/PLAN`` unless given, what it holds is not run
+    again, and results are the same bytes as the command's. With worker processes (``jobs``, one per core unless
+    given), call this from below ``if __name__ == "__main__":``, or in a notebook.
+
+    >>> import tempfile
+    >>> import dpbench as dpb
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     dpb.run_plan(
+    ...         "demo", folder, algorithms=["Identity", "Hb"], datasets=["bimodal"], domains=["64"], scales=[1000],
+    ...         samples=1, trials=2, jobs=0,
+    ...     )
+    <Results: 2 settings: 2 algorithms, 1 dataset, 1 domain, 1 scale, 1 epsilon>
+    """
+    narrowed = narrow(
+        _plan(plan),
+        algorithm=_names("algorithms", algorithms),
+        added=_names("added", added),
+        dataset=_names("datasets", datasets),
+        domain=[str(each) for each in domains],
+        scale=scales,
+        epsilon=epsilons,
+        delta=deltas,
+        rho=rhos,
+        **parts,
+    )
+    folder = None if store is None else fspath(store)
+    options = Options(store=folder, jobs=jobs, timeout=timeout, memory=memory, dask=dask, quiet=quiet)
+    with opened(narrowed, options) as (kept, todo):
+        execute_missing(narrowed, todo, kept, options)
+    return Results.from_store(kept)
+
+
+def _plan(given: str | PathLike[str] | Task | Plan) -> Plan:
+    if isinstance(given, Plan):
+        return given
+    if isinstance(given, Task):
+        return Plan(name=given.name, tasks=(given,))
+    if isinstance(given, str | PathLike):
+        return load_plan(fspath(given))
+    raise InvalidPlan(f"the plan is {shown(given)}; give the name of a suite, a TOML file or a task")
+
+
+def _names(what: str, given: Sequence[str]) -> list[str]:
+    if isinstance(given, str) or not all(isinstance(each, str) for each in given):
+        raise InvalidPlan(f"{what} is {shown(given)}; give a list of names")
+    return list(given)
