@@ -3,42 +3,63 @@
 python -m benchmarks.audit_cases --cases 10000 --out audit-cases.json
 python -m benchmarks.audit_cases --cases 1000 --algorithm Hb --algorithm DAWA --out audit-cases.json
 
-Results are kept in the file after every batch of batches, so the same command goes on where it was ended. A batch has
-eight cases; its seed is its number, whatever the order in which batches are run.
+A batch has eight cases; its seed is its number, whatever the order in which batches are run. The file is written after
+every few batches, with a hash of what was audited: the algorithm with all that it uses, and the audit. The same command
+goes on where it was ended, and begins an algorithm again whose hash is another. As many batches as the default audit
+has are as there. From then on it is thrifty: five batches in a row are of the same workloads, many trials are run in
+one of the five, and a claim gets a sixth of the audit's time. ``--part 1/2`` and ``--part 2/2``, each with a file of
+its own, share the work between two processes.
 """
 
 import argparse
 import json
 import sys
+from hashlib import sha256
 from pathlib import Path
 
-from dpbench import algorithms
+from dpbench import algorithms, audit
 from dpbench.audit.cases import BATCH, Cases
 from dpbench.audit.fresh import TooSlow
-from dpbench.audit.replay_layer import examined, prepare, processor_seconds
-from dpbench.audit.subject import Subject
-from dpbench.audit.worlds import Runner
+from dpbench.audit.replay_layer import examined, prepare, prepare_ours, processor_seconds
+from dpbench.audit.subject import CASES, Subject
+from dpbench.audit.worlds import CLAIM_SECONDS, Runner
 from dpbench.errors import CheckFailed
+from dpbench.run.code_hash.sources import algorithm_source
+from dpbench.store.disk import write_whole
 
-PORTION = 25
-"""Batches after which the file is written."""
+SECONDS = 20.0
+"""Time of the processor after which the file is written."""
 SEED = 1
 """Not that of the default audit."""
+LATER = CLAIM_SECONDS / 6
+"""Time of the processor for each claim after as many batches as the default audit has."""
+
+
+def audited(name):
+    """A hash of the algorithm with all that it uses, and of the audit."""
+    kind = algorithms.everything()[name]
+    texts = [path.read_text() for path in sorted(Path(audit.__file__).parent.glob("*.py"))]
+    return sha256("\n".join([algorithm_source(kind, kind().files), *texts]).encode()).hexdigest()[:16]
 
 
 def search(name, notion, wanted, kept, keep):
     """Go on from where the file is; every alarm is kept with its cause."""
     subject = Subject(algorithms.get(name), seed=SEED, notion=notion)
-    runner, cases = Runner(subject.algorithm), Cases(subject.algorithm, (notion,), SEED)
+    usual, later = (Cases(subject.algorithm, (notion,), SEED, thrifty=thrifty) for thrifty in (False, True))
     prepare(subject)
-    found = kept.setdefault(
-        f"{name}, {notion}", {"batches": 0, "cases": 0, "too large": 0, "too slow": 0, "seconds": 0.0, "alarms": []}
-    )
+    found = kept.get(f"{name}, {notion}", {})
+    if found.get("audited") != audited(name):
+        found = {"audited": audited(name), "batches": 0, "cases": 0, "too large": 0, "too slow": 0, "seconds": 0.0}
+        found = kept[f"{name}, {notion}"] = found | {"alarms": []}
+    written = processor_seconds()
     while found["cases"] + found["too large"] + BATCH * found["too slow"] < wanted:
-        begun = processor_seconds()
-        batch = cases.batch(found["batches"])
+        begun, number = processor_seconds(), found["batches"]
+        first = number * BATCH < CASES
+        runner = Runner(subject.algorithm, claim_seconds=CLAIM_SECONDS if first else LATER)
+        batch = (usual if first else later).batch(number)
+        prepare_ours(subject, batch)
         try:
-            runner, looked, words = examined(subject, runner, batch, found["batches"])
+            _, looked, words = examined(subject, runner, batch, number)
             found["cases"] += looked.compared
             found["too large"] += looked.too_large
             if words:
@@ -49,25 +70,33 @@ def search(name, notion, wanted, kept, keep):
             found["alarms"].append(str(failure))
         found["batches"] += 1
         found["seconds"] = round(found["seconds"] + processor_seconds() - begun, 2)
-        if found["batches"] % PORTION == 0:
+        if processor_seconds() - written > SECONDS:
             keep()
+            written = processor_seconds()
     keep()
     return found
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--algorithm", action="append", default=[])
+    parser.add_argument("--part", default="1/1", metavar="I/K")
     parser.add_argument("--out", type=Path, default=Path("audit-cases.json"))
     chosen = parser.parse_args()
     kept = json.loads(chosen.out.read_text()) if chosen.out.exists() else {}
-    for name in chosen.algorithm or algorithms.everything():
-        for notion in algorithms.get(name).notions:
-            found = search(name, notion, chosen.cases, kept, lambda: chosen.out.write_text(json.dumps(kept, indent=1)))
-            alarms = f"{len(found['alarms'])} ALARMS" if found["alarms"] else "no alarm"
-            sys.stdout.write(f"{name}, {notion}: {found['cases']} cases, {alarms}, {found['seconds']:.0f} s of CPU\n")
-            sys.stdout.flush()
+
+    def keep():
+        write_whole(chosen.out, json.dumps(kept, indent=1).encode())
+
+    place, parts = map(int, chosen.part.split("/"))
+    names = chosen.algorithm or algorithms.everything()
+    every = [(name, notion) for name in names for notion in algorithms.get(name).notions]
+    for name, notion in every[place - 1 :: parts]:
+        found = search(name, notion, chosen.cases, kept, keep)
+        alarms = f"{len(found['alarms'])} ALARMS" if found["alarms"] else "no alarm"
+        sys.stdout.write(f"{name}, {notion}: {found['cases']} cases, {alarms}, {found['seconds']:.0f} s of CPU\n")
+        sys.stdout.flush()
     return int(any(found["alarms"] for found in kept.values()))
 
 

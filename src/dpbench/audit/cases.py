@@ -38,6 +38,8 @@ EPSILONS = ("0.001", "0.005", "0.01", "0.05", "0.1", "0.5", "1", "2", "5", "10",
 DELTA = 1e-6
 MANY = 70
 """Trials of some cases; more than any block that they are worked on in."""
+ALIKE = 5
+"""Batches in a row that are of the same workloads in a thrifty search."""
 MANY_CELLS = 300
 """Domains that so many trials are run on have at most so many cells."""
 MOST_RANGES = 3000
@@ -90,6 +92,8 @@ class Cases:
     seed: int
     domain: Domain | None = None
     """Where given, the only one."""
+    thrifty: bool = False
+    """For long searches: several batches in a row are of the same workloads, and only the first has many trials."""
     kept_out: int = 0
     """Domains that were drawn and that ``supports()`` refused."""
 
@@ -99,7 +103,7 @@ class Cases:
         cases: list[Case] = []
         large = self._large(rng, number)
         for first in range(number * BATCH, number * BATCH + (2 if large else BATCH), 2):
-            problem = self._problem(rng, number, large)
+            problem = self._problem(rng, number, first - number * BATCH, large)
             before: Vector | None = None
             for each in (first, first + 1):
                 vector = draw_vector(rng, problem["workload"].domain.size)
@@ -125,17 +129,19 @@ class Cases:
         supported = [domain for domain in domains if self.algorithm.supports(domain)]
         return supported[int(rng.integers(len(supported)))] if supported else None
 
-    def _problem(self, rng: Rng, number: int, large: Domain | None) -> dict[str, Any]:
-        domain = large or self._domain(rng)
+    def _problem(self, rng: Rng, number: int, place: int, large: Domain | None) -> dict[str, Any]:
+        drawing = np.random.default_rng([self.seed, 16, number // ALIKE, place]) if self.thrifty else rng
+        domain = large or self._domain(drawing)
         notion = self.notions[int(rng.integers(len(self.notions)))]
         epsilon = rng.choice(EPSILONS) if rng.random() < 0.5 else f"{10 ** rng.uniform(-3, np.log10(20)):.3g}"
         trials = int(rng.choice((1, 1, 1, 2, 2, 3, 3, 5, MANY, MANY)))
+        few = trials == MANY and (domain.size > MANY_CELLS or (self.thrifty and number % ALIKE > 0))
         return {
-            "workload": draw_workload(rng, domain),
+            "workload": draw_workload(drawing, domain),
             "epsilon": Fraction(str(epsilon)),
             "notion": notion,
             "delta": DELTA if notion == "zCDP" and rng.random() < 0.3 else 0.0,
-            "trials": 3 if trials == MANY and domain.size > MANY_CELLS else trials,
+            "trials": 3 if few else trials,
             "noise": PLAIN if number % 2 == 0 else str(rng.choice(list(DISTORTIONS))),
         }
 

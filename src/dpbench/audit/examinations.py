@@ -55,6 +55,8 @@ class Examination:
     """Cases of the randomised replay."""
     domain: str | None = None
     """The only domain to replay on, where given."""
+    as_class: bool = False
+    """Whether a plain function is audited as the algorithm that runs and pages make of it."""
 
     def run(self) -> AuditReport:
         """Load it and audit it, here and now."""
@@ -78,7 +80,8 @@ class Examination:
         )
 
     def _load(self) -> Any:
-        return load_class_or_function(self.reference) if is_file_reference(self.reference) else find(self.reference)
+        by_itself = is_file_reference(self.reference) and not self.as_class
+        return load_class_or_function(self.reference) if by_itself else find(self.reference)
 
     def failed(self, cause: str) -> AuditReport:
         """The report of an examination that came to no end."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -17,7 +17,11 @@ from dpbench.audit.subject import SMALL_DOMAINS, Subject, budget_like
 from dpbench.domain import Domain
 from dpbench.errors import DPBenchError
 from dpbench.loss import scaled_error
+from dpbench.plugins import find, is_stranger
+from dpbench.run.interviews import Call, answers_of, nonsense
+from dpbench.run.strangers import reference_of
 from dpbench.store.files import known
+from dpbench.strangers_text import one_line
 from dpbench.workloads import Identity, Prefix, RandomRange, Workload
 
 Counts = NDArray[np.int64]
@@ -25,11 +29,13 @@ Budget = Callable[[object], Mapping[str, Any]]
 """From an epsilon to the budget of equal noise under a notion, as an algorithm takes it."""
 
 DOMAINS = ("16", "256", "8x8", "16x16")
-"""Room for structure. The bias of QuadTree, the paper's no*, needs more than 1024 cells on a side and is not seen."""
+"""Large enough for structure. QuadTree's bias, the paper's no*, needs more than 1024 cells on a side and is unseen."""
 TRIALS = 400
 """Trials on each side of the test of distributions."""
 LEVEL = 0.001
 """Level of the test of distributions, divided by the number of comparisons."""
+SECONDS = 600.0
+"""By the clock, that a stranger's algorithm may take to be measured."""
 EXACT = 1e-3
 """Largest error of an answer, in records, that counts as none at epsilon 10^9."""
 
@@ -88,6 +94,35 @@ def measured_properties(
         p_value=p_value,
         differs_where=differs,
     )
+
+
+def measured_by_name(reference: str, variant: Variant = "private", notion: str = "") -> MeasuredProperties:
+    """The same of an algorithm of the catalogue, or of a stranger's in a process of its own."""
+    if not is_stranger(reference):
+        return measured_properties(find(reference), variant, notion)
+    where = reference_of(reference)
+    (answer,) = answers_of(where, [Call(_plain, (where, variant, notion))], SECONDS)
+    return _read(where, answer.facts)
+
+
+def _plain(reference: str, variant: Variant, notion: str) -> tuple[dict[str, Any], bytes]:
+    return as_row(measured_properties(find(reference), variant, notion)), b""
+
+
+def _read(reference: str, facts: Mapping[str, Any]) -> MeasuredProperties:
+    """Measured properties from plain values, which may come from anywhere."""
+    values = dict[str, Any]()
+    for field in fields(MeasuredProperties):
+        value = facts.get(field.name)
+        if field.type == "float":
+            values[field.name] = float(value) if isinstance(value, int | float) else np.nan
+        elif field.type == "bool":
+            values[field.name] = value is True
+        elif isinstance(value, str):
+            values[field.name] = one_line(value)
+        else:
+            raise nonsense(reference)
+    return MeasuredProperties(**values)
 
 
 def measured_catalogue() -> list[MeasuredProperties]:

@@ -89,7 +89,7 @@ def check_replay(subject: Subject) -> Mapping[str, Any]:
         batch = [case for case in cases.batch(number) if case.domain.size < most]
         if not batch:
             continue
-        _prepare_ours(subject, batch)
+        prepare_ours(subject, batch)
         try:
             runner, looked, words = examined(subject, runner, batch, number)
         except TooSlow:
@@ -120,7 +120,7 @@ def prepare(subject: Subject) -> None:
     load_what_it_loads(some, LOADING)
 
 
-def _prepare_ours(subject: Subject, batch: Sequence[Case]) -> None:
+def prepare_ours(subject: Subject, batch: Sequence[Case]) -> None:
     """What one of ours computes from the workload alone, once for all worlds; a stranger's code is not run here."""
     if type(subject.algorithm).__module__.startswith("dpbench."):
         for case in batch:

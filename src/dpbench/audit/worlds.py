@@ -33,7 +33,6 @@ SECONDS = 10.0
 TRIAL_ROUNDING = 1e-6
 """Relative; a solver may work on several trials at once."""
 CLAIM_SECONDS = 0.06
-"""Time of the processor in which a claim is tried on as many cells as possible."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,8 @@ class Runner:
     side_information: SideInformation | None = None
     aside: tuple[str, ...] = ()
     """What differs between two runs on the same counts too, such as a time that is printed."""
+    claim_seconds: float = CLAIM_SECONDS
+    """Time of the processor in which a claim is tried on as many cells as possible."""
 
     def run(self, case: Case, counts: NDArray[np.int64], **how: Any) -> Outcome:
         """Run a case on counts."""
@@ -77,11 +78,11 @@ class Looked:
     """The most that a replay took of its budget."""
 
 
-# --- what a run was told, as it is sent from one process to another -------------------------------------
+# --- what a run was answered, as it is sent from one process to another ---------------------------------
 
 
 @dataclass(frozen=True, repr=False)
-class Told:
+class Exchange:
     """One exchange with the handle, in plain values."""
 
     signature: Any
@@ -96,18 +97,18 @@ class Told:
 class Transcript:
     """Every exchange of a run, those of single trials apart."""
 
-    told: list[Told]
+    exchanges: list[Exchange]
     single: dict[int, Transcript]
     coin_seeds: Seeds
 
     @classmethod
     def of(cls, recording: Recording) -> Transcript:
         """Of a recording."""
-        told = [
-            Told(_sendable(_signature(asked)), asked.why, str(asked), _sendable(asked.truth), outcome)
+        exchanges = [
+            Exchange(_sendable(_signature(asked)), asked.why, str(asked), _sendable(asked.truth), outcome)
             for asked, outcome in recording.exchanges
         ]
-        return cls(told, {trial: cls.of(each) for trial, each in recording.single.items()}, recording.coin_seeds)
+        return cls(exchanges, {trial: cls.of(each) for trial, each in recording.single.items()}, recording.coin_seeds)
 
 
 def _signature(asked: Question) -> tuple[object, ...]:
@@ -135,15 +136,15 @@ class Forced:
     def answer(self, question: Question, draw: Draw) -> NDArray[Any]:
         """The recorded outcome, if this is the recorded question."""
         del draw
-        if self.position >= len(self.transcript.told):
+        if self.position >= len(self.transcript.exchanges):
             self._diverge(f"it went on to ask {question}, where the first run had ended")
-        told = self.transcript.told[self.position]
+        recorded = self.transcript.exchanges[self.position]
         self.position += 1
-        if told.signature is not None and told.signature != _signature(question):
-            self._diverge(f"it asked {question}, where the first run had asked {told.words}")
-        if told.truth is not None:
-            self.calls.append(CallLoss(replace(question, truth=told.truth), question.truth, told.outcome))
-        return told.outcome.copy()
+        if recorded.signature is not None and recorded.signature != _signature(question):
+            self._diverge(f"it asked {question}, where the first run had asked {recorded.words}")
+        if recorded.truth is not None:
+            self.calls.append(CallLoss(replace(question, truth=recorded.truth), question.truth, recorded.outcome))
+        return recorded.outcome.copy()
 
     def coins(self, seeds: Callable[[], Seeds]) -> Seeds:
         """The recorded ones: public randomness is the same for all counts."""
@@ -157,8 +158,8 @@ class Forced:
 
     def unasked(self) -> str:
         """What was asked in the first run and not in this one, in words."""
-        if self.position < len(self.transcript.told):
-            return f"it did not ask {self.transcript.told[self.position].words}, which the first run had asked"
+        if self.position < len(self.transcript.exchanges):
+            return f"it did not ask {self.transcript.exchanges[self.position].words}, which the first run had asked"
         return next((words for words in (each.unasked() for each in self.single.values()) if words), "")
 
     def all_calls(self) -> list[CallLoss]:
@@ -323,5 +324,5 @@ def _alone(runner: Runner, case: Case, step: int, trace: Trace) -> Finding | Non
     if case.noise == PLAIN and off > TRIAL_ROUNDING * (1 + float(np.abs(first).max())):
         words = f"the first of {case.trials} trials is off by {off:.3g} from the same trial run alone"
         return Finding(step, f"a trial depends on how many are run with it: {words}", "batch")
-    words = refuted_claim(channel.questions(), np.random.default_rng(case.seed), CLAIM_SECONDS)
+    words = refuted_claim(channel.questions(), np.random.default_rng(case.seed), runner.claim_seconds)
     return Finding(step, words, "claims") if words else None
