@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dpbench.store.plain_arrays import to_arrow, to_numpy
+from dpbench.store import plain_arrays
+from dpbench.store.plain_arrays import distinct_texts, list_lengths, list_numbers, text_codes, to_arrow, to_numpy
 
 COLUMNS = {
     "texts": (pa.string(), ["a", "", "é", "a"]),
@@ -55,3 +56,38 @@ def test_reading_the_study_and_a_small_run_do_not_import_pandas(tmp_path):
         code = f"import sys; from dpbench.cli import main; main({line!r}); sys.exit('pandas' in sys.modules)"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+
+
+LISTS = [[1.0, 2.0], [], [3.0], [4.0, 5.0, 6.0]]
+
+
+@pytest.mark.parametrize("cut", [(0, 4), (1, 3), (2, 2), (3, 1)])
+def test_lists_are_taken_apart_as_pyarrow_would(cut):
+    """Any slice, in one chunk or several; lists of fixed length too."""
+    whole = pa.chunked_array([pa.array(LISTS), pa.array(LISTS[::-1]), pa.array([], pa.list_(pa.float64()))])
+    for column in (whole, pa.chunked_array([chunk.slice(*cut) for chunk in whole.chunks[:2]])):
+        held = column.to_pylist()
+        assert list_lengths(column).tolist() == [len(each) for each in held]
+        assert list_numbers(column).tolist() == [number for each in held for number in each]
+    fixed = pa.FixedSizeListArray.from_arrays(pa.array(np.arange(12.0, dtype=np.float32)), 3).slice(*cut)
+    expected = [number for each in fixed.to_pylist() for number in each]
+    assert list_numbers(pa.chunked_array([fixed])).tolist() == expected
+
+
+def test_lists_that_are_empty_cells_have_no_numbers():
+    """As columns that an older store lacks."""
+    column = pa.chunked_array([pa.nulls(2, pa.list_(pa.float64())), pa.array([[1.0]])])
+    assert list_lengths(column).tolist() == [0, 0, 1]
+    assert list_numbers(column).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("long", [0, 10**6])
+def test_texts_are_the_same_whoever_sorts_them_out(long, monkeypatch):
+    """Short columns in Python, long ones by pyarrow."""
+    monkeypatch.setattr(plain_arrays, "LONG", long)
+    column = pa.chunked_array([["b", "a", None], ["b"]], pa.string())
+    assert to_numpy(column).tolist() == ["b", "a", None, "b"]
+    assert to_numpy(column.slice(0, 0)).tolist() == []
+    assert distinct_texts(column) == {"a", "b", None}
+    codes, different = text_codes(column.drop_null())
+    assert (codes.tolist(), different) == ([0, 1, 0], 2)

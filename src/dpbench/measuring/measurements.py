@@ -59,19 +59,49 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Measurements:
-    """The same for many settings: an array ``(settings,)`` for each; NaN where trials are too few."""
+    """The same for many settings: an array ``(settings,)`` for each; NaN where trials are too few.
 
+    What takes long, and is not always asked for, is made on first use.
+    """
+
+    errors: Floats
+    """``(settings, samples, trials)``: the errors that were measured, NaN where a trial was not run."""
     samples: NDArray[np.int64]
     trials: NDArray[np.int64]
     mean: Floats
-    standard_error: Floats
     deviation: Floats
-    deviation_error: Floats
-    percentile: Floats
-    ordered: Floats
-    """``(settings, trials)``: the errors in ascending order, NaN behind them."""
     level: float
     """Which quantile the percentile is."""
+
+    @cached_property
+    def ordered(self) -> Floats:
+        """``(settings, trials)``: the errors in ascending order, NaN behind them."""
+        return np.sort(self.errors.reshape(len(self.errors), self.errors.shape[1] * self.errors.shape[2]), axis=1)
+
+    @cached_property
+    def percentile(self) -> Floats:  # noqa: D102
+        return quantile(self.ordered, self.trials, self.level)
+
+    @cached_property
+    def standard_error(self) -> Floats:  # noqa: D102
+        return _two_stage_error(self._centred, self._per_vector)
+
+    @cached_property
+    def deviation_error(self) -> Floats:  # noqa: D102
+        squares = self._centred**2
+        mean_square = squares.sum(axis=(1, 2)) / np.maximum(self.trials, 1)
+        around = np.where(np.isfinite(self.errors), squares - mean_square[:, None, None], 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = _two_stage_error(around, self._per_vector) / (2 * self.deviation)
+        return np.where(self.deviation > 0, found, np.where(self.trials > 1, 0.0, np.nan))
+
+    @property
+    def _centred(self) -> Floats:
+        return np.where(np.isfinite(self.errors), self.errors - self.mean[:, None, None], 0.0)
+
+    @property
+    def _per_vector(self) -> NDArray[np.int64]:
+        return np.asarray(np.isfinite(self.errors).sum(axis=2))
 
     @cached_property
     def _interval(self) -> tuple[Floats, Floats, Floats]:
@@ -104,11 +134,6 @@ class Measurements:
         with np.errstate(divide="ignore", invalid="ignore"):
             effect = (self.standard_error / self.independent_error) ** 2
             return np.asarray((effect - 1) / (per_vector - 1))
-
-    def part(self, chosen: slice) -> Measurements:
-        """Those of some settings."""
-        parts = {each.name: getattr(self, each.name)[chosen] for each in fields(self) if each.name != "level"}
-        return Measurements(**parts, level=self.level)
 
     def __getitem__(self, number: int) -> Measurement:
         return Measurement(**{each.name: getattr(self, each.name)[number].item() for each in fields(Measurement)})
@@ -152,26 +177,15 @@ def measure_all(errors: Floats, percentile: float = 95) -> Measurements:
     there = np.isfinite(errors)
     per_vector = there.sum(axis=2)
     number = per_vector.sum(axis=1)
-    samples = (per_vector > 0).sum(axis=1)
-    safe = np.maximum(number, 1)
-    mean = np.where(number > 0, np.where(there, errors, 0.0).sum(axis=(1, 2)) / safe, np.nan)
-    centred = np.where(there, errors - mean[:, None, None], 0.0)
-    squares = centred**2
+    mean = np.where(number > 0, np.where(there, errors, 0.0).sum(axis=(1, 2)) / np.maximum(number, 1), np.nan)
+    squares = np.where(there, errors - mean[:, None, None], 0.0) ** 2
     variance = np.where(number > 1, squares.sum(axis=(1, 2)) / np.maximum(number - 1, 1), np.nan)
-    around = np.where(there, squares - (squares.sum(axis=(1, 2)) / safe)[:, None, None], 0.0)
-    deviation = np.sqrt(variance)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        deviation_error = _two_stage_error(around, per_vector) / (2 * deviation)
-    flat = np.sort(errors.reshape(len(errors), errors.shape[1] * errors.shape[2]), axis=1)
     return Measurements(
-        samples=samples,
+        errors=errors,
+        samples=(per_vector > 0).sum(axis=1),
         trials=number,
         mean=mean,
-        standard_error=_two_stage_error(centred, per_vector),
-        deviation=deviation,
-        deviation_error=np.where(deviation > 0, deviation_error, np.where(number > 1, 0.0, np.nan)),
-        percentile=quantile(flat, number, percentile / 100),
-        ordered=flat,
+        deviation=np.sqrt(variance),
         level=percentile / 100,
     )
 

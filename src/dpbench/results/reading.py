@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from dpbench import workloads
 from dpbench.errors import DPBenchError
-from dpbench.measuring import measure_all
-from dpbench.store.plain_arrays import to_numpy
+from dpbench.results.loss_summaries import summarise
+from dpbench.store.plain_arrays import list_lengths, list_numbers, to_numpy
 from dpbench.store.schema import ERRORS, LOSS_COLUMNS
 from dpbench.store.setting_key import BUDGET, IDENTITY
 from dpbench.task.parts import WorkloadPart
@@ -63,13 +63,11 @@ def settings_of(table: pa.Table) -> tuple[Columns, Floats, dict[str, Floats]]:
     columns["accounted"] = _all(setting, np.array([_adds_up(each) for each in rows["ledger"]], bool) | ~good, count)
     columns["seconds"] = np.bincount(setting, rows["seconds"], count)
     columns["population_error"] = _mean(placed(_flat(table["population_l2"])[0], every, lengths))
-    for label, each in losses.items():
-        measured = measure_all(each)
-        columns |= {f"{LOSS_COLUMNS[label]}_mean": measured.mean, f"{LOSS_COLUMNS[label]}_p95": measured.percentile}
+    losses |= {label: placed(*held) for label, held in _other_losses(table["other_losses"]).items()}
+    columns |= summarise(losses, np.isfinite(errors).sum(axis=(1, 2)))
     columns |= _moments(rows, setting, lengths, count)
     columns["queries"] = _queries(rows["queries"], setting, columns)
-    others = {label: placed(*held) for label, held in _other_losses(table["other_losses"]).items()}
-    return columns, errors, losses | others
+    return columns, errors, losses
 
 
 _LISTS = (*ERRORS, "other_losses")
@@ -77,10 +75,7 @@ _LISTS = (*ERRORS, "other_losses")
 
 def _flat(column: pa.ChunkedArray) -> tuple[Floats, NDArray[np.int64]]:
     """The numbers of a column of lists, one after the other, and how many each list has."""
-    import pyarrow.compute as pc
-
-    lengths = to_numpy(pc.list_value_length(column)).astype(np.int64)
-    return to_numpy(pc.list_flatten(column)).astype(np.float64), lengths
+    return list_numbers(column).astype(np.float64), list_lengths(column)
 
 
 def _other_losses(column: pa.ChunkedArray) -> dict[str, tuple[Floats, NDArray[np.int64], NDArray[np.int64]]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,14 @@ from dpbench.given import as_path, of_kind, real
 from dpbench.loss import label_of
 from dpbench.measuring import Measurements, measure_all
 from dpbench.results.grid import Grid
+from dpbench.results.loss_summaries import is_summarised, measured_by_summary
 from dpbench.results.setting import Form, Setting, algorithm_label
 from dpbench.standards import Standards
 from dpbench.store import Row, Store
 from dpbench.store.setting_key import IDENTITY, Place
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 COLUMNS = tuple(each.name for each in fields(Setting) if each.name != "errors")
 SELECTORS = ("dimensions", "label", *COLUMNS)
@@ -36,7 +40,9 @@ class Results:
     columns: Mapping[str, NDArray[Any]]
     """One array for each of ``COLUMNS``, ``(settings,)``."""
     errors: NDArray[np.float64]
-    """Scaled errors by the loss of the standards, ``(settings, samples, trials)``; NaN where a trial was not run."""
+    """Scaled errors by the loss of the standards, ``(settings, samples, trials)``; NaN where a trial was not run.
+
+    Where that loss was summarised (see :attr:`single_trials`), NaN everywhere."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     """Where the results come from: versions, seeds, commands, machines, dates."""
     losses: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
@@ -111,12 +117,38 @@ class Results:
     def write(self, path: str | PathLike[str], *, losses: bool = True) -> None:
         """Write a summary: one Parquet file, a row for each setting, its errors as 32-bit numbers.
 
-        Without ``losses`` it keeps the errors of one loss, that of the standards, and is a third as large.
+        Without ``losses`` it keeps the errors of one loss for each trial, that of the standards, and is a third as
+        large; of L1, Linf and relative it keeps the mean, the deviation and the 95th percentile all the same.
         """
         from dpbench.results.summary_file import write_summary
 
-        others = self.losses if losses else {}
+        others = self.losses if losses or not self.single_trials else {}
         write_summary(Path(path), self.columns, self.errors, self.metadata, others, self.standards)
+
+    def to_arrow(self) -> pa.Table:
+        """An Arrow table, one row per setting: its columns, mean, sd, percentile, and the errors of its trials.
+
+        >>> from dpbench.paper import Study
+        >>> table = Study.shipped().private.results.where(algorithm="Hb", domain="256").to_arrow()
+        >>> table.num_rows, table.column_names[-4:]
+        (108, ['mean', 'sd', 'p95', 'errors'])
+        """
+        from dpbench.results.arrow import arrow_table
+
+        return arrow_table(self)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> Any:
+        """The same as a pandas frame; pandas has to be installed."""
+        return self.to_arrow().to_pandas()
+
+    def to_polars(self) -> Any:
+        """The same as a polars frame; polars has to be installed."""
+        import polars
+
+        return polars.from_arrow(self.to_arrow())
 
     @classmethod
     def insist(cls, given: object) -> Results:
@@ -182,19 +214,48 @@ class Results:
         '50th percentile'
         """
         label = label_of(of_kind(standards, Standards, "what says how to read results", "results.standards").loss)
-        kept = {self.standards.loss: self.errors, **self.losses}
-        if label not in kept:
+        kept = self._kept_losses()
+        chosen = replace(standards, loss=label)
+        if label in kept:
+            return replace(self, errors=kept.pop(label), losses=kept, standards=chosen)
+        if not is_summarised(self.columns, label):
             raise UnknownName(
-                f"these results have errors of single trials by the loss {', '.join(kept)} and not by {shown(label)}; "
-                f"of L1 and Linf each has the mean and the 95th percentile (l1_mean, l1_p95, linf_mean, linf_p95)"
+                f"these results have errors of single trials by the loss {', '.join(kept)} and not by {shown(label)}, "
+                f"nor its mean, deviation and 95th percentile; read them by another loss, or from their store"
             )
-        errors = kept.pop(label)
-        return replace(self, errors=errors, losses=kept, standards=replace(standards, loss=label))
+        return replace(self, errors=np.full(self.errors.shape, np.nan), losses=kept, standards=chosen)
+
+    def _summarised(self) -> Results:
+        """The same by the mean, deviation and percentile of the standards' loss alone."""
+        kept = self._kept_losses()
+        kept.pop(self.standards.loss, None)
+        return replace(self, errors=np.full(self.errors.shape, np.nan), losses=kept)
+
+    @cached_property
+    def single_trials(self) -> bool:
+        """Whether these results have the errors of single trials by the loss of their standards.
+
+        Otherwise they have its mean, deviation and 95th percentile in every setting, which is enough for means,
+        regret and the unpaired test, and not for intervals, other percentiles and other tests.
+        """
+        return not (np.isnan(self.errors).all() and is_summarised(self.columns, self.standards.loss))
+
+    def _kept_losses(self) -> dict[str, NDArray[np.float64]]:
+        """Errors of single trials by every loss that has them, that of the standards first."""
+        return ({self.standards.loss: self.errors} if self.single_trials else {}) | dict(self.losses)
 
     @cached_property
     def measured(self) -> Measurements:
         """Mean, deviation and percentile of every setting's errors, with their uncertainty."""
-        return measure_all(self.errors, self.standards.percentile)
+        if self.single_trials:
+            return measure_all(self.errors, self.standards.percentile)
+        ran = self.losses.get("L2", next(iter(self.losses.values())))
+        return measured_by_summary(self.columns, self.standards.loss, ran, self.standards.percentile)
+
+    @cached_property
+    def trials(self) -> NDArray[np.int64]:
+        """How many trials of each setting have an error, ``(settings,)``."""
+        return np.isfinite(self.errors).sum(axis=(1, 2)) if self.single_trials else self.measured.trials
 
     def take(self, chosen: NDArray[Any]) -> Results:
         """The settings that an array of numbers or of truth values names."""
@@ -213,21 +274,32 @@ class Results:
         mine = set(zip(*(self.columns[name].tolist() for name in IDENTITY), strict=True))
         theirs = zip(*(other.columns[name].tolist() for name in IDENTITY), strict=True)
         added = other.read_by(self.standards).take(np.array([each not in mine for each in theirs], dtype=bool))
-        shape = [max(pair) for pair in zip(self.errors.shape[1:], added.errors.shape[1:], strict=True)]
-        columns = {name: np.concatenate([self.columns[name], added.columns[name]]) for name in COLUMNS}
-        errors = np.concatenate([_widened(each.errors, shape) for each in (self, added)])
+        both = [self, added]
+        if not all(each.single_trials for each in both):  # what one has by a summary alone stands so for both
+            both = [each._summarised() for each in both]
+        shape = [max(pair) for pair in zip(*(each.errors.shape[1:] for each in both), strict=True)]
+        columns = {name: np.concatenate([each.columns[name] for each in both]) for name in COLUMNS}
+        errors = np.concatenate([_widened(each.errors, shape) for each in both])
         losses = {
-            label: np.concatenate([_widened(each.losses[label], shape) for each in (self, added)])
-            for label in self.losses
-            if label in added.losses
+            label: np.concatenate([_widened(each.losses[label], shape) for each in both])
+            for label in both[0].losses
+            if label in both[1].losses
         }
         metadata = _both_origins(self.metadata, other.metadata)
         return replace(self, columns=columns, errors=errors, metadata=metadata, losses=losses)
 
-    def with_errors(self, errors: NDArray[np.float64], measured: Measurements) -> Results:
-        """The same settings with other errors, which were measured already; where each stands is not found again."""
-        again = replace(self, errors=errors, losses={})
-        again.__dict__.update(labels=self.labels, grid=self.grid, measured=measured)
+    def repeated(self, errors: NDArray[np.float64]) -> Results:
+        """Copies of these settings with other errors, ``(copies, settings, samples, trials)``, one after the other.
+
+        Each copy has places of its own in the grid, in the order of this one's, so that nothing compares two copies.
+        """
+        copies, settings = errors.shape[:2]
+        columns = {name: np.tile(column, copies) for name, column in self.columns.items()}
+        again = replace(self, columns=columns, errors=errors.reshape(-1, *errors.shape[2:]), losses={})
+        own = self.grid.index
+        index = np.concatenate([np.where(own >= 0, own + settings * copy, -1) for copy in range(copies)])
+        grid = Grid(self.grid.places * copies, self.grid.labels, index)
+        vars(again).update(labels=np.tile(self.labels, copies), grid=grid)
         return again
 
     def described(self, **facts: Any) -> Results:
@@ -249,20 +321,28 @@ class Results:
     @cached_property
     def grid(self) -> Grid:
         """Which setting stands where: places in order of size of the domain, algorithms in order of their names."""
-        keys = [Place(*key) for key in zip(*(self.columns[name].tolist() for name in Place._fields), strict=True)]
-        places = tuple(sorted(set(keys), key=_order))
+        keys = list(zip(*(self.columns[name].tolist() for name in Place._fields), strict=True))
+        places = tuple(sorted(map(Place._make, set(keys)), key=_order))
         labels = tuple(dict.fromkeys(sorted(self.labels.tolist(), key=str.casefold)))
-        row = {place: number for number, place in enumerate(places)}
+        row = {tuple(place): number for number, place in enumerate(places)}
         column = {label: number for number, label in enumerate(labels)}
         index = np.full((len(places), len(labels)), -1, dtype=np.int64)
-        for number, (place, label) in enumerate(zip(keys, self.labels, strict=True)):
-            index[row[place], column[label]] = number
+        at = [row[key] for key in keys], [column[label] for label in self.labels.tolist()]
+        index[at] = np.arange(len(self))
         return Grid(places, labels, index)
+
+    @cached_property
+    def log_percentiles(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """What the test of percentiles goes by; see :func:`dpbench.significance.tail_moments`."""
+        from dpbench.significance import tail_moments
+
+        settings, samples, trials = self.errors.shape
+        return tail_moments(self.errors.reshape(settings, samples * trials), self.standards.percentile)
 
     @cached_property
     def whole(self) -> NDArray[np.bool_]:
         """Whether every unit of a setting gave errors, ``(settings,)``: a setting with failures is not compared."""
-        return np.asarray((self.columns["failed"] == 0) & np.isfinite(self.errors).any(axis=(1, 2)))
+        return np.asarray((self.columns["failed"] == 0) & (self.trials > 0))
 
 
 def _among(name: str, column: NDArray[Any], values: list[Any]) -> NDArray[np.bool_]:
@@ -286,7 +366,12 @@ def _number(name: str, given: object) -> float:
 
 
 def _order(place: Place) -> tuple[Any, ...]:
-    return place.task, place.workload, Domain.of(place.domain).size, *place[1:]
+    return place.task, place.workload, _cells(place.domain), *place[1:]
+
+
+@lru_cache(maxsize=1024)
+def _cells(domain: str) -> int:
+    return Domain.of(domain).size
 
 
 def _both_origins(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

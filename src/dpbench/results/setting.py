@@ -61,11 +61,17 @@ class Setting(SettingKey):
     population_error: float
     """Mean scaled L2 error against the expected counts of the shape."""
     l1_mean: float
-    """Mean scaled L1 error; likewise for L-infinity."""
+    """Mean scaled L1 error; likewise for the other losses, NaN where one was not measured in every trial."""
+    l1_sd: float
+    """Standard deviation of the scaled L1 error of a trial."""
     l1_p95: float
-    """95th percentile of the scaled L1 error; likewise for L-infinity."""
+    """95th percentile of the scaled L1 error."""
     linf_mean: float
+    linf_sd: float
     linf_p95: float
+    relative_mean: float
+    relative_sd: float
+    relative_p95: float
     seconds: float
     """Processor time in the algorithm, all trials together."""
     errors: NDArray[np.float64]

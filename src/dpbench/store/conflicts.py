@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpbench.store.mixing import ONE_RESULT
-from dpbench.store.plain_arrays import to_numpy
+from dpbench.store.plain_arrays import list_lengths, text_codes, to_numpy
 from dpbench.store.schema import ERRORS
 
 if TYPE_CHECKING:
@@ -44,16 +44,13 @@ def conflicts(table: pa.Table, where: Callable[[int], str]) -> Iterator[str]:
 
 def _overlapping(table: pa.Table) -> NDArray[np.int64]:
     """Rows that hold a trial which another row of their key holds as well, by number, and more of these keys."""
-    import pyarrow.compute as pc
-
     if not table.num_rows:
         return np.zeros(0, dtype=np.int64)
-    key = table["key"].combine_chunks().dictionary_encode()
-    code = to_numpy(key.indices)
-    if len(key.dictionary) == len(code):
+    code, different = text_codes(table["key"])
+    if different == len(code):
         return np.zeros(0, dtype=np.int64)
     first = to_numpy(table["first_trial"])
-    stop = first + to_numpy(pc.list_value_length(table["l2"]))
+    stop = first + list_lengths(table["l2"])
     held = np.flatnonzero(stop > first)
     order = held[np.lexsort((first[held], code[held]))]
     same = (code[order[1:]] == code[order[:-1]]) & (first[order[1:]] < stop[order[:-1]])

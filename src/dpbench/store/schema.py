@@ -9,7 +9,7 @@ from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
-from dpbench.store.plain_arrays import to_arrow, to_numpy
+from dpbench.store.plain_arrays import list_lengths, list_numbers, to_arrow, to_numpy
 from dpbench.store.setting_key import BUDGET, SETTING, SettingKey
 
 if TYPE_CHECKING:
@@ -214,18 +214,9 @@ def _row(names: list[str], values: tuple[Any, ...]) -> Row:
 def _cells(column: pa.ChunkedArray, errors: bool) -> list[Any]:
     """A column as Python has it; lists of errors are cut from all their numbers, which is quicker than one by one."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     if not errors:
         plain = not column.null_count and not pa.types.is_nested(column.type)
         return list(to_numpy(column).tolist() if plain else column.to_pylist())
-    numbers = pc.list_flatten(column).to_pylist() if column.null_count else _floats(column)
-    ends = list(accumulate(length or 0 for length in pc.list_value_length(column).to_pylist()))
-    return [numbers[first:stop] for first, stop in pairwise([0, *ends])]
-
-
-def _floats(column: pa.ChunkedArray) -> list[float]:
-    """All numbers of lists, one after the other."""
-    import pyarrow.compute as pc
-
-    return [number for chunk in column.chunks for number in to_numpy(pc.list_flatten(chunk)).tolist()]
+    numbers = list_numbers(column).tolist()
+    return [numbers[first:stop] for first, stop in pairwise([0, *accumulate(list_lengths(column).tolist())])]

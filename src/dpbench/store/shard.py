@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dpbench.errors import InvalidStore
 from dpbench.store.manifest import Listed
+from dpbench.store.plain_arrays import distinct_texts, list_lengths, to_numpy
 from dpbench.store.schema import ERRORS, SCHEMA_VERSION, arrow_schema
 from dpbench.store.setting_key import BUDGET
 
@@ -86,22 +89,21 @@ def _strange_schema(schema: pa.Schema) -> str:
 
 def _strange_cells(table: pa.Table) -> str:
     """What no row of ours holds."""
-    import pyarrow.compute as pc
-
     for name in table.column_names:
         if name not in EMPTY and table[name].null_count:
             return f"has an empty cell in the column {name!r}; move it out of the store"
-        if name in NUMBERS and table.num_rows and pc.min(table[name]).as_py() < 0:
+        if name in NUMBERS and table.num_rows and to_numpy(table[name]).min() < 0:
             return f"has a number below 0 in the column {name!r}; move it out of the store"
     held = [name for name in ERRORS if name in table.column_names]
-    lengths = [pc.list_value_length(table[name]) for name in held]
+    lengths = [list_lengths(table[name]) for name in held]
     for name, length in zip(held, lengths, strict=True):
-        if pc.list_flatten(table[name]).null_count or not length.equals(lengths[0]):
+        empty = any(chunk.values.null_count for chunk in table[name].chunks)
+        if empty or not np.array_equal(length, lengths[0]):
             return f"has not one error per trial in the column {name!r}; move it out of the store"
     if "other_losses" in table.column_names and "l2" in table.column_names and not _losses_fit(table):
         return "has not one error per trial in the column 'other_losses'; move it out of the store"
     for name in ("parameters", "ledger"):
-        if name in table.column_names and not all(map(_is_object, pc.unique(table[name]).to_pylist())):
+        if name in table.column_names and not all(map(_is_object, distinct_texts(table[name]))):
             return f"has something else than a JSON object in the column {name!r}; move it out of the store"
     return ""
 

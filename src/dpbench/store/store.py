@@ -32,6 +32,7 @@ from dpbench.store.conflicts import conflicts
 from dpbench.store.disk import sync_folder, write_whole
 from dpbench.store.loss_versions import choose_losses
 from dpbench.store.manifest import Contents, Listed, hash_of
+from dpbench.store.plain_arrays import list_lengths
 from dpbench.store.schema import (
     INDEX_COLUMNS,
     LOSS_COLUMNS,
@@ -255,17 +256,14 @@ class Store:
 
     def index(self) -> list[dict[str, Any]]:
         """What is there without the errors: setting, sample, sources, number of trials, labels of losses, failure."""
-        import pyarrow.compute as pc
-
         if not self._shards():
             return []
         table = self.table([*INDEX_COLUMNS, "l2", "other_losses"], every_version=True)
         labels = [[*LOSS_COLUMNS, *dict(others or ())] for others in table["other_losses"].to_pylist()]
-        counted = table.append_column("trials", pc.list_value_length(table["l2"]))
-        entries = counted.drop_columns(["l2", "other_losses"]).to_pylist()
+        entries = table.drop_columns(["l2", "other_losses"]).to_pylist()
         return [
-            {**entry, **{name: entry[name] or 0.0 for name in BUDGET}, "losses": held}
-            for entry, held in zip(entries, labels, strict=True)
+            {**entry, **{name: entry[name] or 0.0 for name in BUDGET}, "trials": trials, "losses": held}
+            for entry, trials, held in zip(entries, list_lengths(table["l2"]).tolist(), labels, strict=True)
         ]
 
     def runs(self) -> dict[str, dict[str, Any]]:

@@ -87,15 +87,15 @@ def matching(written: str, known: Iterable[str]) -> str:
 
 def choose(table: pa.Table, records: Records, versions: Sequence[str]) -> pa.Table:
     """The rows of a table that a reading shows."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     held = sorted(set(zip(*(to_numpy(table[name]).tolist() for name in NEEDED), strict=True)))
     entries = [(tuple(form), version, run) for *form, version, run in held]
     chosen = shown(entries, records, versions)
     dropped = {(*form, version) for form, version, _ in entries if chosen[form] != version}
     if not dropped:
         return table
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     columns = [table[name] for name in (*FORM, "algorithm_source")]
     keys = pc.binary_join_element_wise(*columns, "\x1f")
     unwanted = pa.array(["\x1f".join(each) for each in dropped])
