@@ -35,8 +35,9 @@ ONE_AXIS = (
     "Privelet",
     "H",
     "GreedyH",
+    "DAWA",
 )
-PLANE = ("AGrid", "UGrid", "QuadTree", "Cascade", "HybridTree", "Hb", "AHP", "TopDown")
+PLANE = ("DAWA", "AGrid", "UGrid", "QuadTree", "Cascade", "HybridTree", "Hb", "AHP", "TopDown")
 ODD = [
     "",
     "nan",
@@ -135,7 +136,7 @@ def spec_of(rng, kind):
         f'dataset = "people"\ntable = "people.{kind}"\nepsilon = "{rng.choice(["1/2", "3", "1/50"])}"\n'
         f'algorithm = "{algorithm}"\nbudget = "budget.toml"\nout = "out"\nrecords_per_person = {rng.integers(1, 3)}\n'
     )
-    if algorithm != "HybridTree" and rng.random() < 0.25:
+    if algorithm not in ("HybridTree", "DAWA") and rng.random() < 0.25:
         text += 'delta = "1e-9"\n'
     text += f"[columns.age]\nlow = 0\nhigh = 64\nbins = {rng.choice([8, 16])}\n"
     text += f'outside = "{rng.choice(["clamp", "drop"])}"\nmissing = "{rng.choice(["drop", "cell"])}"\n'

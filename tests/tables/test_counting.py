@@ -241,3 +241,39 @@ def test_a_file_that_ends_too_early_is_refused_without_a_row(tmp_path):
     (tmp_path / "e.csv").write_bytes(b"")
     with pytest.raises(InvalidTable, match="no CSV file"):
         histogram(tmp_path / "e.csv", [Numbers("a", 0, 1, bins=1)])
+
+
+def test_a_cluster_counts_the_files_of_a_folder(tmp_path, capsys):
+    """The same counts and tallies, from the command and in a release; "local" is threads of this process."""
+    pytest.importorskip("distributed")
+    from dpbench.cli import main
+
+    (tmp_path / "t").mkdir()
+    for part in range(3):
+        (tmp_path / "t" / f"{part}.csv").write_text("age\n" + f"{part}\n" * (part + 1) + "x\n")
+    (tmp_path / "budget.toml").write_text('dataset = "t"\nepsilon = "100"\n')
+    (tmp_path / "spec.toml").write_text(
+        'dataset = "t"\ntable = "t"\nepsilon = "50"\nalgorithm = "Identity"\nbudget = "budget.toml"\nout = "out"\n'
+        "[columns.age]\nlow = 0\nhigh = 4\nbins = 4\n"
+    )
+    assert main(["table", str(tmp_path / "spec.toml"), "--dask", "local"]) == 0
+    said = capsys.readouterr()
+    assert [line.split(",")[-1] for line in said.out.splitlines()] == ["count", "1", "2", "3", "0"]
+    assert "9 rows, 3 dropped" in said.err
+    assert main(["release", str(tmp_path / "spec.toml"), "--dask", "local"]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    rows = (tmp_path / "out/histogram.csv").read_text().splitlines()
+    assert [row.split(",")[-1] for row in rows] == ["count", "1", "2", "3", "0"]
+
+
+def test_times_between_edges():
+    """Months, which have no common length; the same kinds and rules as equal bins."""
+    month = [dt.date(2020, number, 1) for number in (1, 2, 3, 4)]
+    axis = Times("d", edges=month)
+    values = ["2020-01-31", "2020-02-29", "2020-03-01", "2019-01-01", None, "junk"]
+    assert histogram({"d": values}, [axis]).counts.tolist() == [2, 1, 1]
+    assert axis.label(1) == ["2020-02-01", "2020-03-01"]
+    for bad in ([month[0]], [month[0], dt.time(3)], month[::-1]):
+        with pytest.raises(InvalidTable):
+            Times("d", edges=bad)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from dpbench import algorithms
 from dpbench.advice.advisor import Advice, recommend
 from dpbench.algorithm import Algorithm
@@ -10,6 +12,8 @@ from dpbench.releasable import RELEASED, why_not
 from dpbench.tables.spec import Spec
 
 RECOMMENDED = "recommended"
+MAGNITUDES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
+"""Numbers of records that a statement speaks of where nobody guesses one."""
 
 
 def released_algorithm(name: str) -> Algorithm:
@@ -21,8 +25,12 @@ def released_algorithm(name: str) -> Algorithm:
     return found
 
 
-def chosen(spec: Spec) -> tuple[Algorithm, Advice | None]:
-    """The algorithm of a spec, and what the study says about its error where the spec guesses the number of records."""
+def chosen(spec: Spec) -> tuple[Algorithm, tuple[Advice, ...]]:
+    """The algorithm of a spec, and what the study says about its error.
+
+    That is for the number of records that the spec guesses; without a guess, for every order of magnitude that the
+    study knows.
+    """
     wanted = str(spec.algorithm)
     if wanted.strip().casefold() == RECOMMENDED:
         if spec.records is None:
@@ -31,19 +39,20 @@ def chosen(spec: Spec) -> tuple[Algorithm, Advice | None]:
             raise spec.wrong(
                 "delta", "the recommendation is for pure differential privacy; leave delta out, or name one"
             )
-        advice = _advice(spec, exact=True)
-        return released_algorithm(advice.algorithm), advice
+        advice = _advice(spec, spec.records, exact=True)
+        return released_algorithm(advice.algorithm), (advice,)
     algorithm = released_algorithm(wanted)
-    if spec.records is None or spec.delta is not None:
-        return algorithm, None
-    try:
-        return algorithm, _advice(spec, among=(algorithm.name,))
-    except DPBenchError:  # the study does not know it
-        return algorithm, None
+    if spec.delta is not None or (spec.records is None and not algorithm.data_dependent):  # known whatever the rows
+        return algorithm, ()
+    found = []
+    for records in MAGNITUDES if spec.records is None else (spec.records,):
+        with suppress(DPBenchError):  # the study does not know it
+            found.append(_advice(spec, records, among=(algorithm.name,)))
+    return algorithm, tuple(found)
 
 
-def _advice(spec: Spec, **menu: object) -> Advice:
+def _advice(spec: Spec, records: int, **menu: object) -> Advice:
     """Advice at what is paid for each record; the guess of the number of rows is public."""
-    assert spec.epsilon is not None and spec.records is not None  # noqa: S101, PT018  # for the type checker
+    assert spec.epsilon is not None  # noqa: S101  # for the type checker
     epsilon = float(spec.epsilon / spec.records_per_person)
-    return recommend(spec.domain, epsilon, spec.records, **menu)  # type: ignore[arg-type]
+    return recommend(spec.domain, epsilon, records, **menu)  # type: ignore[arg-type]

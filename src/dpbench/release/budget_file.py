@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
+from stat import S_IMODE
 from typing import Any
 
 from dpbench.errors import ReleaseRefused, shown
@@ -61,9 +62,14 @@ class Account:
 
 
 def charge(path: Path, dataset: str, cost: Cost, identity: str, algorithm: str, out: str) -> Cost:
-    """Write a charge to the file, or refuse it; returns what is left. When this returns, the charge is on the disk."""
+    """Write a charge to the file, or refuse it; returns what is left. When this returns, the charge is on the disk.
+
+    A link is followed first: written over, it would become a copy, and the file behind it would not know the charge.
+    """
+    path = path.resolve()
     with _locked(path):
         text = _text(path)
+        mode = _mode(path)
         account = affordable(path, dataset, cost, text)
         lines = ["", "[[charge]]", f'id = "{identity}"', f"when = {now().isoformat()}", f'epsilon = "{cost.epsilon}"']
         if cost.delta:
@@ -72,13 +78,17 @@ def charge(path: Path, dataset: str, cost: Cost, identity: str, algorithm: str, 
         before = text if text.endswith("\n") else text + "\n"
         if not account.ids:
             before += f"\n{FIRST}\n"
+        after = before + "\n".join(lines)
+        left = Cost(account.left.epsilon - cost.epsilon, account.left.delta - cost.delta)
+        _reads_back(path, after, left, (*account.ids, identity))
         try:
-            write_whole(path, (before + "\n".join(lines)).encode())
+            write_whole(path, after.encode())
+            path.chmod(mode)
         except OSError as error:
             raise ReleaseRefused(
                 f"the budget file {path} cannot be written ({error.strerror}); nothing was read and nothing charged"
             ) from None
-    return Cost(account.left.epsilon - cost.epsilon, account.left.delta - cost.delta)
+    return left
 
 
 def affordable(path: Path, dataset: str, cost: Cost, text: str | None = None) -> Account:
@@ -103,7 +113,7 @@ def read_account(path: Path, text: str) -> Account:
     values: dict[str, Any] = {}
     try:
         values = tomllib.loads(text, parse_float=_number)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise _damaged(path, "it is not valid TOML") from None
     if values.keys() - KEYS:
         raise _damaged(path, f"it has a key {shown(min(values.keys() - KEYS))}")
@@ -127,6 +137,29 @@ def read_account(path: Path, text: str) -> Account:
     if account.left.epsilon < 0 or account.left.delta < 0:
         raise _damaged(path, "its charges are more than its budget")
     return account
+
+
+def _reads_back(path: Path, text: str, left: Cost, ids: tuple[str, ...]) -> None:
+    """Insist that the file with its new charge says so: a table cannot be appended to whatever is valid TOML."""
+    try:
+        account = read_account(path, text)
+    except ReleaseRefused:
+        account = None
+    if account is None or (account.left, account.ids) != (left, ids):
+        raise _damaged(path, "a charge cannot be appended to it; write its charges as [[charge]] tables")
+
+
+def _mode(path: Path) -> int:
+    """The permissions of the file, which it keeps; one that we may not write, or that has a second name, is refused."""
+    found = path.stat()
+    if found.st_nlink > 1:
+        raise ReleaseRefused(
+            f"the budget file {path} has {found.st_nlink} names, of which a charge would reach one; nothing was "
+            f"charged; remove the hard links"
+        )
+    if not os.access(path, os.W_OK):
+        raise ReleaseRefused(f"the budget file {path} may not be written by you; nothing was charged; ask its owner")
+    return S_IMODE(found.st_mode)
 
 
 def now() -> datetime:
@@ -158,6 +191,8 @@ def _damaged(path: Path, fault: str) -> ReleaseRefused:
 
 def _text(path: Path) -> str:
     try:
+        if path.exists() and not path.is_file():  # a pipe would keep us waiting
+            raise ReleaseRefused(f"the budget file {path} is no file; nothing was read; name one")
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise ReleaseRefused(
@@ -178,7 +213,7 @@ def _string(value: str) -> str:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Be the only one who charges; a lock of the operating system, which ends with its process."""
-    beside = path.resolve().with_name(f"{path.name}.lock")
+    beside = path.with_name(f"{path.name}.lock")
     try:
         number = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
     except OSError as error:

@@ -10,7 +10,7 @@ from typing import Any
 from dpbench import __version__
 from dpbench.algorithm import ADD_OR_REMOVE, Algorithm
 from dpbench.privacy import Ledger
-from dpbench.privacy.mechanisms import Gaussian, GroupedExponential, Laplace
+from dpbench.privacy.mechanisms import Gaussian, GroupedExponential, Laplace, Partition
 from dpbench.privacy.mechanisms.exponential import Exponential
 from dpbench.releasable import STEPS
 from dpbench.release.budget_file import Cost
@@ -22,6 +22,11 @@ SAMPLERS = {
     Gaussian.name: "discrete Gaussian, exact, random bits of the operating system",
     Exponential.name: "exponential mechanism on exact scores, random bits of the operating system",
     GroupedExponential.name: "exponential mechanism on exact scores, random bits of the operating system",
+    Partition.name: "exponential mechanism over partitions, in whole numbers, random bits of the operating system",
+}
+OPENDP = {
+    Laplace.name: "discrete Laplace of OpenDP, its scale rounded up to a float",
+    Gaussian.name: "discrete Gaussian of OpenDP, its scale rounded up to a float",
 }
 NOT_PROMISED = (
     "how long the release took is not protected",
@@ -48,7 +53,7 @@ def certificate(
         "charge": identity,
         "per_record": {"notion": notion.name, "unit": notion.unit, "amount": str(ledger.budget)},
         "algorithm": {"name": algorithm.name, "parameters": {k: str(v) for k, v in algorithm.parameters.items()}},
-        "calls": calls(ledger),
+        "calls": calls(ledger, spec.sampler),
         "post_processing": list(STEPS),
         "columns": [_axis(axis) for axis in spec.axes],
         "not_promised": list(NOT_PROMISED),
@@ -56,25 +61,27 @@ def certificate(
             "dpbench": __version__,
             "python": platform.python_version(),
             **{name: version(name) for name in ("numpy", "numba", "pyarrow", "scipy")},
+            **({"opendp": version("opendp")} if spec.sampler == "opendp" else {}),
         },
         "files": {name: sha256(content).hexdigest() for name, content in sorted(files.items())},
     }
 
 
-def calls(ledger: Ledger) -> list[dict[str, Any]]:
+def calls(ledger: Ledger, sampler: str = "dpbench") -> list[dict[str, Any]]:
     """Every charge of a ledger as exact fractions; those of disjoint regions inside the one that they share."""
+    samplers = SAMPLERS if sampler == "dpbench" else {**SAMPLERS, **OPENDP}
     listed: list[dict[str, Any]] = []
     for charge in ledger.charges:
         if charge.kind == "trials":  # there is one: its calls are the release's
-            listed += calls(charge.regions[0])
+            listed += calls(charge.regions[0], sampler)
             continue
         call: dict[str, Any] = {"mechanism": charge.kind, "why": charge.why, "amount": str(charge.amount)}
         if charge.sensitivity is not None:
             call["sensitivity"] = str(charge.sensitivity)
             call["noise"] = charge.noise
-            call["sampler"] = SAMPLERS[charge.kind]
+            call["sampler"] = samplers[charge.kind]
         if charge.regions:
-            call["regions"] = [calls(region) for region in charge.regions]
+            call["regions"] = [calls(region, sampler) for region in charge.regions]
         listed.append(call)
     return listed
 

@@ -23,6 +23,7 @@ from dpbench.errors import AlgorithmFailed, DPBenchError, InvalidTable, ReleaseF
 from dpbench.mathematics.postprocess import apply_steps
 from dpbench.privacy import ZCDP, Notion, PureDP
 from dpbench.privacy.exact_channel import Exact, NoDraws
+from dpbench.privacy.opendp_noise import OpenDPNoise
 from dpbench.releasable import STEPS
 from dpbench.release.algorithms import chosen
 from dpbench.release.budget_file import Cost, affordable, charge
@@ -32,9 +33,9 @@ from dpbench.release.statement import LEVEL, Intervals, Statement, intervals, na
 from dpbench.release.writing import as_table, csv_bytes, parquet_bytes, wide_csv
 from dpbench.store.disk import sync_folder
 from dpbench.tables import Spec, from_counts, histogram, read_spec
-from dpbench.tables.cluster import histogram_on_cluster
+from dpbench.tables.cluster import connected, histogram_on_cluster
 from dpbench.tables.counting import capped
-from dpbench.tables.sources import batches
+from dpbench.tables.sources import batches, insist_on_a_table
 from dpbench.workloads import Workload
 
 Ints = NDArray[np.int64]
@@ -90,7 +91,8 @@ def publish(
     Raises :class:`ReleaseRefused` (or another error of the spec) before anything is charged or read, and
     :class:`ReleaseFailed` afterwards, when the charge stays.
     """
-    plan = prepared(read_spec(spec), table)
+    plan = prepared(read_spec(spec), table, dask)
+    cluster = None if dask is None else connected(dask)
     staging, identity = _folder_for(plan.out), secrets.token_hex(8)
     try:
         left = charge(
@@ -103,15 +105,23 @@ def publish(
         )
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
+        if cluster is not None:
+            cluster.close()
         raise
     # from here on the charge is on the disk, and only now is the table opened
     folder, failure = None, ""
     try:
-        folder = _put(_files(plan, table, identity, dask), staging, plan.out)
+        folder = _put(_files(plan, table, identity, cluster), staging, plan.out)
     except InvalidTable as error:  # names and kinds of columns, or a file that cannot be read: never a row
         failure = f"{error}; {STAYS}"
     except Exception:  # whatever it says may follow from a row
         failure = FAILED
+    except BaseException:  # interrupted: the charge stays all the same
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    finally:
+        if cluster is not None:
+            cluster.close()
     if folder is None:
         shutil.rmtree(staging, ignore_errors=True)
         raise ReleaseFailed(failure)
@@ -131,16 +141,16 @@ def check(spec: str | PathLike[str] | Mapping[str, Any], table: object = None) -
     return plan
 
 
-def prepared(spec: Spec, table: object = None) -> Plan:
+def prepared(spec: Spec, table: object = None, dask: str | None = None) -> Plan:
     """Read everything but the table: algorithm, budget, what is paid for a record, the statement; and rehearse."""
     for key in NEEDED:
         if getattr(spec, key) is None:
             raise spec.wrong(key, f"a release needs the key {key}; add it to the spec")
     if table is None and spec.table is None and spec.counts is None:
         raise spec.wrong("table", 'a release needs a table; add table = "FILE" (or counts = "FILE") to the spec')
-    source = (spec.table or spec.counts) if table is None else None
-    if source is not None and not source.exists():
-        raise ReleaseRefused(f"there is no {source}; nothing was charged; correct the path")
+    _insist_on_a_source((spec.table or spec.counts) if table is None else table)
+    if dask is not None and (table is not None or spec.table is None):
+        raise ReleaseRefused("a cluster counts the files of a table, and the spec names none; leave --dask out")
     assert spec.epsilon is not None and spec.algorithm is not None  # noqa: S101, PT018  # for the type checker
     assert spec.out is not None and spec.budget is not None and spec.dataset is not None  # noqa: S101, PT018
     algorithm, advice = chosen(spec)
@@ -152,7 +162,8 @@ def prepared(spec: Spec, table: object = None) -> Plan:
     workload, words = usual_workload(spec.domain)
     algorithm.check_domain(spec.domain.afford(), workload)
     try:
-        draw(algorithm, np.zeros(spec.domain.shape, dtype=np.int64), workload, notion)  # on nobody's data
+        nobody = np.zeros(spec.domain.shape, dtype=np.int64)
+        draw(algorithm, nobody, workload, notion, channel=_channel_of(spec))
     except AlgorithmFailed:
         raise ReleaseRefused(
             f"{algorithm.name} fails on an empty table of {spec.domain} cells at {cost}, where noise is too large for "
@@ -160,6 +171,14 @@ def prepared(spec: Spec, table: object = None) -> Plan:
         ) from None
     statement = state(algorithm, workload, words, notion, advice)
     return Plan(spec, algorithm, workload, notion, cost, statement, spec.out, spec.budget, spec.dataset)
+
+
+def _insist_on_a_source(source: object) -> None:
+    """Refuse what is no table by its name or type alone: nothing is opened, and a slip costs no charge."""
+    try:
+        insist_on_a_table(source)
+    except InvalidTable as error:
+        raise ReleaseRefused(f"{error}; nothing was charged") from None
 
 
 def paid_per_record(cost: Cost, records: int) -> Notion:
@@ -178,33 +197,52 @@ def exact_channel() -> Exact:
     return Exact()
 
 
-def draw(algorithm: Algorithm, counts: Ints, workload: Workload, notion: Notion) -> Outcome:
-    """One run of an algorithm by exact draws alone."""
-    budget = {"epsilon": notion.amount} if isinstance(notion, PureDP) else {"rho": notion.amount}
-    return algorithm.outcome(counts, workload, noise=NoDraws(), channel=exact_channel(), **budget)  # type: ignore[arg-type]
+def _channel_of(spec: Spec) -> Exact:
+    """The channel that a spec asks for."""
+    return Exact(OpenDPNoise()) if spec.sampler == "opendp" else exact_channel()
+
+
+def draw(
+    algorithm: Algorithm,
+    counts: Ints,
+    workload: Workload,
+    notion: Notion,
+    *,
+    channel: Exact | None = None,
+    noise: NoDraws | None = None,
+) -> Outcome:
+    """One run of an algorithm by exact draws alone; the black box gives a channel of many."""
+    budget: dict[str, Any] = {"epsilon": notion.amount} if isinstance(notion, PureDP) else {"rho": notion.amount}
+    budget |= {"noise": noise or NoDraws(), "channel": channel or exact_channel()}
+    return algorithm.outcome(counts, workload, trials=1 if noise is None else noise.trials, **budget)
+
+
+def processed(outcome: Outcome) -> Ints:
+    """Whole, non-negative, consistent numbers out of estimates, ``(trials, *domain)``."""
+    return np.asarray(apply_steps(outcome.estimate, STEPS)).astype(np.int64)
 
 
 def released_counts(outcome: Outcome) -> Ints:
-    """Whole, non-negative, consistent numbers out of an estimate."""
-    return np.asarray(apply_steps(outcome.estimate, STEPS)[0]).astype(np.int64)
+    """The numbers that are published, ``(*domain)``."""
+    return np.asarray(processed(outcome)[0])
 
 
-def _files(plan: Plan, table: object, identity: str, dask: str | None) -> dict[str, bytes]:
+def _files(plan: Plan, table: object, identity: str, cluster: Any) -> dict[str, bytes]:
     """The table read, the noise drawn, and everything that leaves, by name."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # a warning would say something of the rows
-        counts = _counts(plan.spec, table, dask)
-        outcome = draw(plan.algorithm, counts, plan.workload, plan.notion)
+        counts = _counts(plan.spec, table, cluster)
+        outcome = draw(plan.algorithm, counts, plan.workload, plan.notion, channel=_channel_of(plan.spec))
         del counts
         return _output(plan, outcome, identity)
 
 
-def _counts(spec: Spec, table: object, dask: str | None) -> Ints:
+def _counts(spec: Spec, table: object, cluster: Any) -> Ints:
     """What the spec says, counted; with no tally, and no more per cell than sums stay exact for."""
     if table is None and spec.counts is not None:
         return capped(from_counts(spec.counts, spec.axes))
-    if table is None and spec.table is not None and dask is not None:
-        return capped(histogram_on_cluster(spec.table, spec.axes, dask).counts)
+    if table is None and spec.table is not None and cluster is not None:
+        return capped(histogram_on_cluster(spec.table, spec.axes, cluster).counts)
     return capped(histogram(spec.table if table is None else table, spec.axes).counts)
 
 

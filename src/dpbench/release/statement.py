@@ -34,11 +34,26 @@ class Statement:
     known_alternative: float | None
     """The same of Hb, whose error does not depend on the data, where the algorithm's does."""
 
-    advice: Advice | None = None
-    """What the study says, where the spec guesses the number of rows."""
+    advice: tuple[Advice, ...] = ()
+    """What the study says: for the number of rows that the spec guesses, or for several."""
 
     def __str__(self) -> str:
-        return f"Before the table was opened: {self._known}" + (f"\n{self.advice}" if self.advice else "")
+        return "\n".join([f"Before the table was opened: {self._known}", *self._advised])
+
+    @property
+    def _advised(self) -> list[str]:
+        """The whole advice for one number of rows; a line for each of several."""
+        if len(self.advice) < 2:
+            return [str(each) for each in self.advice]
+        listed = [
+            f"  {each.records:>11,} rows: {each.expected:.3g} records; between {each.low:.3g} and {each.high:.3g} for "
+            f"9 of 10 kinds of data; a bad run (1 in 20) up to {each.bad_run:.3g}"
+            for each in self.advice
+        ]
+        return [
+            "What the study says, by the number of rows (records = N in the spec has more to say):",
+            *listed,
+        ]
 
     @property
     def _known(self) -> str:
@@ -47,7 +62,7 @@ class Statement:
                 f"over {self.workload}, an answer is off by about {self.root_mean_square:.4g} records (root mean "
                 f"square), whatever the data. Rounding to whole non-negative numbers comes on top."
             )
-        said = f"the error of {self.algorithm} depends on the data, so it is not known."
+        said = f"the error of {self.algorithm} depends on the data, so it is not known exactly."
         if self.known_alternative is None:
             return said
         return (
@@ -63,7 +78,7 @@ class Statement:
             "workload": self.workload,
             "error": self.root_mean_square,
             f"error_of_{KNOWN.lower()}": self.known_alternative,
-            "advice": None if self.advice is None else self.advice.to_dict(),
+            "advice": [each.to_dict() for each in self.advice],
         }
 
 
@@ -74,7 +89,7 @@ def usual_workload(domain: Domain) -> tuple[Workload, str]:
 
 
 def state(
-    algorithm: Algorithm, workload: Workload, words: str, notion: Notion, advice: Advice | None = None
+    algorithm: Algorithm, workload: Workload, words: str, notion: Notion, advice: tuple[Advice, ...] = ()
 ) -> Statement:
     """The statement, from public facts alone."""
     own = _expected(algorithm, workload, notion)

@@ -200,19 +200,29 @@ class Numbers(Bins):
 class Times(Bins):
     """Days, moments or times of day: ``Times("born", date(1900, 1, 1), date(2020, 1, 1), bins=120)``.
 
-    Bins are of equal length, with edges at whole microseconds. The kind of the bounds says the kind of the column: a
-    day or a moment without a zone, a moment with one, or a time of day.
+    Bins are of equal length, with edges at whole microseconds; or between ``edges``, for months and the like. The kind
+    of the bounds says the kind of the column: a day or a moment without a zone, a moment with one, or a time of day.
     """
 
     name: str
-    low: Any
-    high: Any
-    bins: int
+    low: Any = None
+    high: Any = None
+    bins: Any = None
+    edges: Any = None
     outside: str = "clamp"
     missing: str = "drop"
 
     def __post_init__(self) -> None:
         self._check()
+        object.__setattr__(self, "_breaks", _check_breaks(self, np.array(self._made(), dtype=np.float64)))
+
+    def _made(self) -> list[float]:
+        if self.edges is not None:
+            if (self.low, self.high, self.bins) != (None, None, None):
+                raise self.wrong("mixes ways to say what its cells are; give low, high and bins, or edges")
+            if not isinstance(self.edges, list | tuple) or not 2 <= len(self.edges) <= MOST_BINS:
+                raise self.wrong(f"has edges={shown(self.edges)}; give a list of at least two moments, increasing")
+            return [self.read(edge) for edge in self.edges]
         if self._kind(self.low) is None or self._kind(self.low) != self._kind(self.high):
             raise self.wrong(
                 f"has the bounds {shown(self.low)} and {shown(self.high)}; give two moments, or two times of day"
@@ -220,8 +230,12 @@ class Times(Bins):
         low, high = self.read(self.low), self.read(self.high)
         bins = _check_bounds(self, self.low, self.high, self.bins, low < high)
         first, last = int(low), int(high)
-        points = [first + (last - first) * number // bins for number in range(bins + 1)]
-        object.__setattr__(self, "_breaks", _check_breaks(self, np.array(points, dtype=np.float64)))
+        return [first + (last - first) * number // bins for number in range(bins + 1)]
+
+    @property
+    def _first(self) -> Any:
+        """The bound or edge whose kind is the column's."""
+        return self.low if self.edges is None else self.edges[0]
 
     @staticmethod
     def _kind(given: object) -> str | None:
@@ -234,7 +248,7 @@ class Times(Bins):
     @property
     def kind(self) -> str:
         """Whether the bounds are a "moment" (or a day), "zoned" (with a time zone) or a "time" of day."""
-        return str(self._kind(self.low))
+        return str(self._kind(self._first))
 
     @property
     def breaks(self) -> Floats:
@@ -244,7 +258,7 @@ class Times(Bins):
 
     def read(self, given: object) -> float:
         """Microseconds since 1970, or since midnight."""
-        if self._kind(given) is None or self._kind(given) != self._kind(self.low):
+        if self._kind(given) is None or self._kind(given) != self._kind(self._first):
             raise self.wrong(f"has {shown(given)} where a {self.kind} as in its bounds is wanted; give one")
         if isinstance(given, dt.time):
             given = dt.datetime.combine(EPOCH.date(), given)

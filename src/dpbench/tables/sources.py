@@ -70,6 +70,33 @@ def list_files(path: Path) -> list[Path]:
     return found
 
 
+def insist_on_a_table(table: object) -> None:
+    """Refuse what is no table by its name or its type; nothing is opened, so this says nothing about rows."""
+    if isinstance(table, str | os.PathLike):
+        files = list_files(Path(table))
+        if not all(os.access(file, os.R_OK) for file in files):
+            raise InvalidTable(f"{table} may not be read by you; ask for permission")
+    elif not _speaks(table):
+        raise _no_table(table)
+
+
+def _speaks(table: object) -> bool:
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    return (
+        (pandas is not None and isinstance(table, pandas.DataFrame))
+        or (polars is not None and isinstance(table, polars.LazyFrame))
+        or isinstance(table, Mapping)
+        or any(hasattr(type(table), each) for each in ("scanner", "__arrow_c_stream__", "__arrow_c_array__"))
+    )
+
+
+def _no_table(table: object) -> InvalidTable:
+    return InvalidTable(
+        f"cannot read a table from {type(table).__name__}; give the path of a .csv or .parquet file, a folder, an "
+        f"Arrow, pandas, polars or DuckDB table, or a mapping from column name to values"
+    )
+
+
 def from_counts(path: Path, axes: Sequence[Axis]) -> NDArray[np.int64]:
     """A histogram that a database counted, ``(*domain)``: a file with one column of cell numbers per axis, and counts.
 
@@ -127,12 +154,12 @@ def _csv_kinds(file: Path) -> dict[str, Any]:
     """The names in the first line; all columns are text until a row is read."""
     import pyarrow as pa
 
-    names = [name.strip() for name in _csv_names(file)]
+    names = [_csv_name(name) for name in _csv_names(file)]
     return _unique(names, [pa.binary()] * len(names))
 
 
 def _csv_names(file: Path) -> list[str]:
-    """The first line as it is written."""
+    """The first line as Arrow has it, byte by byte (see :func:`_csv_reader`)."""
     import pyarrow as pa
 
     names = None
@@ -143,7 +170,17 @@ def _csv_names(file: Path) -> list[str]:
     return names
 
 
+def _csv_name(written: str) -> str:
+    """The name of a column as people read it: UTF-8, without the mark that some programs put before the first."""
+    return written.encode("latin-1", "replace").decode("utf-8", "replace").removeprefix("\ufeff").strip()
+
+
 def _csv_reader(file: Path, names: Sequence[str] | None) -> Any:
+    """Batches of a CSV file, its bytes read as Latin-1, in which every byte is a character.
+
+    Arrow decodes a line of the wrong length before it asks whether to skip it. One that is not UTF-8 would end the
+    read, and its bytes would be printed. :func:`_as_bytes` gives values the bytes that the file has.
+    """
     import pyarrow as pa
     from pyarrow import csv
 
@@ -158,7 +195,19 @@ def _csv_reader(file: Path, names: Sequence[str] | None) -> Any:
             include_columns=list(names),
             strings_can_be_null=False,
         )
-    return csv.open_csv(stream, csv.ReadOptions(block_size=BLOCK), parse, convert)
+    return csv.open_csv(stream, csv.ReadOptions(block_size=BLOCK, encoding="latin-1"), parse, convert)
+
+
+def _as_bytes(column: Any) -> Any:
+    """A column of a CSV file as the bytes of the file; nearly always they are ASCII, which Latin-1 leaves alone."""
+    import pyarrow as pa
+
+    content = column.buffers()[2]
+    if content is None or not (np.frombuffer(content, dtype=np.uint8) >= 0x80).any():
+        return column
+    coded = column.dictionary_encode()
+    values = [value.decode("utf-8").encode("latin-1") for value in coded.dictionary.to_pylist()]
+    return pa.DictionaryArray.from_arrays(coded.indices, pa.array(values, pa.binary())).dictionary_decode()
 
 
 def _parquet_kinds(file: Path) -> dict[str, Any]:
@@ -185,14 +234,14 @@ def _from_file(file: Path, names: Sequence[str]) -> Iterator[Any]:
                 read = opened.iter_batches(BATCH, row_groups=[group], columns=list(names))
                 yield from _followed(read, str(file), names)
         return
-    reader, written = None, {name.strip(): name for name in _csv_names(file)}
+    reader, written = None, {_csv_name(name): name for name in _csv_names(file)}
     columns = [written[name] for name in names]
     with suppress(pa.ArrowException, OSError, ValueError):
         reader = _csv_reader(file, columns)
     if reader is None:
         raise InvalidTable(f"{file} {UNREADABLE}")
     for batch in _followed(reader, str(file), columns):
-        yield batch.rename_columns(list(names))
+        yield pa.RecordBatch.from_arrays([_as_bytes(column) for column in batch.columns], names=list(names))
 
 
 def _reader(table: Any, names: Sequence[str]) -> tuple[Any, str]:
@@ -222,10 +271,7 @@ def _reader(table: Any, names: Sequence[str]) -> tuple[Any, str]:
         elif isinstance(table, Mapping):
             reader = pa.table({name: _array(table[name]) for name in names if name in table}).to_reader()
     if reader is None:
-        raise InvalidTable(
-            f"cannot read a table from {described}; give the path of a .csv or .parquet file, a folder, an Arrow, "
-            f"pandas, polars or DuckDB table, or a mapping from column name to values"
-        )
+        raise _no_table(table)
     return reader, described
 
 

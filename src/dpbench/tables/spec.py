@@ -30,14 +30,17 @@ KEYS = (
     "algorithm",
     "records_per_person",
     "records",
+    "sampler",
     "budget",
     "out",
     "columns",
     "ranges",
 )
 COLUMN_KEYS = ("low", "high", "bins", "edges", "categories", "outside", "missing")
+SAMPLERS = ("dpbench", "opendp")
 MOST_PER_PERSON, MOST_RECORDS = 10**6, 10**15
 NAME = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+PATH = re.compile(r"[^\x00-\x1f\x7f]{1,4000}")
 SHORT_NUMBER = r"[+-]?[0-9_.]{1,60}([eE][+-]?[0-9]{1,3})?(/[0-9]{1,60})?"
 """Longer ones are no budgets or bounds, and would take long to compute with."""
 Boxes = dict[str, tuple[tuple[int, int], ...]]
@@ -59,6 +62,8 @@ class Spec:
     records_per_person: int = 1
     records: int | None = None
     """About how many rows there are, known in public; for what is said about the error beforehand."""
+    sampler: str = "dpbench"
+    """Whose exact noise it is."""
     budget: Path | None = None
     out: Path | None = None
     ranges: Boxes = field(default_factory=dict)
@@ -89,6 +94,8 @@ def read_spec(given: str | PathLike[str] | Mapping[str, Any]) -> Spec:
         raise InvalidSpec(f"{path} is not a UTF-8 text file; give a spec in TOML") from None
     try:
         values = tomllib.loads(text, parse_float=_decimal)
+    except RecursionError:
+        raise InvalidSpec(f"{path} is not valid TOML: its brackets are too deep; correct it") from None
     except (tomllib.TOMLDecodeError, ValueError) as error:
         raise InvalidSpec(f"{path} is not valid TOML: {' '.join(str(error).split())}; correct it") from None
     return _Reading(path, text, path.parent, values).spec()
@@ -149,6 +156,7 @@ class _Reading:
             algorithm=self._text("algorithm"),
             records_per_person=self._whole("records_per_person", MOST_PER_PERSON, 1),
             records=self._whole("records", MOST_RECORDS, None),
+            sampler=self._sampler(),
             budget=self._path("budget"),
             out=self._path("out"),
             ranges=self._ranges(axes),
@@ -170,15 +178,24 @@ class _Reading:
             raise self.wrong((), key, f"{key} is {shown(value)}; give a text on one line, in quotes")
         return value
 
+    def _sampler(self) -> str:
+        value = self.values.get("sampler", SAMPLERS[0])
+        if value not in SAMPLERS:
+            raise self.wrong((), "sampler", f"sampler is {shown(value)}; known: {', '.join(SAMPLERS)}")
+        return str(value)
+
     def _path(self, key: str) -> Path | None:
         value = self.values.get(key)
         if value is None:
             return None
         if isinstance(value, PathLike):
             return Path(value)
-        if not isinstance(value, str) or not value:
-            raise self.wrong((), key, f"{key} is {shown(value)}; give a path in quotes")
-        return self.folder / as_path(value, key, InvalidSpec)
+        if not isinstance(value, str) or not PATH.fullmatch(value):
+            raise self.wrong((), key, f"{key} is {shown(value)}; give a path in quotes, on one line")
+        path = as_path(value, key, InvalidSpec)
+        if key == "out" and path.name in ("", ".."):
+            raise self.wrong((), key, f"out is {shown(value)}; give the name of a new folder")
+        return self.folder / path
 
     def _fraction(self, key: str) -> Fraction | None:
         value = self.values.get(key)
@@ -253,9 +270,11 @@ def make_axis(name: str, values: Mapping[str, Any]) -> Axis:
             raise InvalidSpec(f"column {shown(name)} mixes ways to say what its cells are; give categories alone")
         return Categories(name, values["categories"], **rules)
     cells = {key: values[key] for key in ("low", "high", "bins", "edges") if key in values}
-    if isinstance(values.get("low"), date | time):
-        if "edges" in cells or set(cells) != {"low", "high", "bins"}:
-            raise InvalidSpec(f"column {shown(name)} needs low, high and bins, all three and no edges")
+    edges = values.get("edges")
+    first = edges[0] if isinstance(edges, list) and edges else values.get("low")
+    if isinstance(first, date | time):
+        if set(cells) not in ({"low", "high", "bins"}, {"edges"}):
+            raise InvalidSpec(f"column {shown(name)} needs low, high and bins, or edges alone")
         return Times(name, **cells, **rules)
     return Numbers(name, **cells, **rules)
 
