@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite, sqrt
+from math import exp, isfinite, sqrt
 from typing import Any
 
 import numpy as np
 
 from dpbench import algorithms, given, workloads
 from dpbench.advice import experience
-from dpbench.advice.experience import BELIEF, RISKS, Range
+from dpbench.advice.experience import BELIEF, CLEARLY, RISKS, Range
+from dpbench.advice.experience import STEPS as NEAR
 from dpbench.data_independent import expected_errors
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, Unsupported
+from dpbench.mathematics.postprocess import apply_steps
 from dpbench.privacy import read_budget
 from dpbench.releasable import STEPS, why_not
 from dpbench.workloads import Workload
@@ -30,6 +32,16 @@ MOST_NUMBERS = 5 * 10**7
 """Cells and answers of all those runs together; where there would be more, nothing is simulated."""
 WORST = 20
 """There, by Markov's inequality: squared error is more than 20 times its mean in at most 1 run of 20."""
+MANY = 500
+"""Random ranges in the plane that are as good as the 2,000 of the study."""
+NEARLY = 1.05
+"""A release that adds less is not worth a word."""
+SURE = (1.0, 1.0)
+"""How often an interval and a bad run hold that depend on no data."""
+SURE_OF_ALL = (1.0, 1.0, 1.0)
+"""Factors of low, high and a bad run where nothing is done to an estimate."""
+FULL = 1000
+"""Times the largest noise of a cell: a table so full that all a release does there is rounding."""
 WHATEVER = "If you need an error that is known whatever the data"
 NEXT = "Next to it, likewise known whatever the data"
 
@@ -41,6 +53,8 @@ class Alternative:
     algorithm: str
     expected: float
     """Root mean square error of a range, in records."""
+    released: float
+    """What it is at most after the steps of a release, as far as synthetic shapes have shown."""
     why: str
 
 
@@ -64,6 +78,8 @@ class Advice:
     """The part of settings with left-out data in which ``low`` to ``high`` held; 1 where it holds for all data."""
     bad_run_coverage: float
     """Likewise for ``bad_run``."""
+    unseen: tuple[float, ...]
+    """Both again on generators and public tables that nothing was made with; empty where that was not evaluated."""
     alternatives: tuple[Alternative, ...]
     releasable: tuple[str, ...]
     """Which of these can be released by exact noise."""
@@ -77,7 +93,7 @@ class Advice:
             f"{self.algorithm}, for {asked}.",
             f"Expect a range to be off by about {self._amount(self.expected)}; {self._interval}",
             f"A bad run (1 in 20): up to {_records(self.bad_run)} records. {self._experience}",
-            *(f"{each.why}: {each.algorithm}, {_records(each.expected)} records." for each in self.alternatives),
+            *map(_alternative, self.alternatives),
             f"Exactly releasable: {self._exactly}.",
             *self.notes,
         ]
@@ -95,17 +111,20 @@ class Advice:
     @property
     def _interval(self) -> str:
         if self.coverage == 1:
-            return f"at most {_records(self.high)} on average over runs, whatever the data."
+            known = f"{_records(self.high)} on average over runs"
+            if self.high <= NEARLY * self.expected:
+                return f"at most {known}, whatever the data."
+            return f"whatever the data as it comes, and up to {known} after a release, as far as shapes have shown."
         return f"between {_records(self.low)} and {_records(self.high)} for 9 of 10 kinds of data."
 
     @property
     def _experience(self) -> str:
         if self.coverage == 1:
-            return "Neither depends on the data."
-        return (
-            f"On kinds of data left out of the study the interval held in {self.coverage:.0%} of settings, and this "
-            f"bound in {self.bad_run_coverage:.0%}."
-        )
+            return "As it comes, neither depends on the data."
+        held = f"the interval held in {self.coverage:.0%} of settings, and this bound in {self.bad_run_coverage:.0%}"
+        more = "; on generators and public tables that it was not made with, in {:.0%} and {:.0%}"
+        new = more.format(*self.unseen) if self.unseen else ""
+        return f"On kinds of data left out of the study {held}{new}."
 
     def _amount(self, error: float) -> str:
         return f"{_records(error)} records ({100 * error / self.records:.2g} %)"
@@ -115,6 +134,7 @@ class Advice:
         plain = {name: value for name, value in vars(self).items() if not name.startswith("_")}
         plain["domain"] = str(self.domain)
         plain["alternatives"] = [vars(each) for each in self.alternatives]
+        plain["unseen"] = list(self.unseen)
         return plain | {"notes": list(self.notes), "releasable": list(self.releasable), "text": str(self)}
 
 
@@ -134,6 +154,7 @@ def recommend(
     No table can be given: everything here is public. The number of records is a guess, believed within a factor of
     three. Without a workload, the ranges are those of the study: all prefixes in 1-D, 2,000 random ranges else. With
     ``exact``, only algorithms that `dpbench release` can draw exactly are named; ``among`` names those to choose from.
+    What is said holds for estimates as they come and for what a release makes of them, the wider of the two.
 
     >>> advice = recommend("64x64", epsilon=0.5, records=100_000)
     >>> advice.low <= advice.expected <= advice.high <= advice.bad_run
@@ -144,15 +165,25 @@ def recommend(
     given.known(risk, "risk", RISKS)
     fixed, reason = facts.fixed, facts.beyond_the_study
     learned = None if reason else facts.learned(risk)
-    if learned is None or (fixed and fixed[0].error < learned.error.expected):
+    if learned is None or (fixed and facts.rather_known(learned)):
         if not fixed:
             raise Unsupported(f"nothing is known beforehand of {', '.join(menu) or 'no algorithm'} here. {reason}")
-        chosen, others = fixed[0], tuple(Alternative(each.algorithm, each.error, NEXT) for each in fixed[1:2])
-        return facts.advice(chosen.algorithm, chosen.range, chosen.budget, (1.0, 1.0), others, chosen.notes(reason))
-    held = experience.shipped()["held"][str(facts.domain.ndim)][risk]
-    others = tuple(Alternative(each.algorithm, each.error, WHATEVER) for each in fixed[:1])
-    coverage = held["interval"], held["bad_run"]
-    return facts.advice(learned.algorithm, learned.error, facts.pure, coverage, others, (facts.studied,))
+        chosen, others = fixed[0], facts.alternatives(fixed[1:2], NEXT)
+        error = facts.after_release(chosen)
+        return facts.advice(chosen.algorithm, error, chosen.budget, SURE, SURE, others, chosen.notes(reason))
+    at = str(facts.domain.ndim)
+    held = experience.shipped()["held"][at][risk]
+    unseen = _parts(experience.shipped(experience.TRIED).get("unseen", {}).get(at, {}).get(risk, {}))
+    others = facts.alternatives(fixed[:1], WHATEVER)
+    return facts.advice(
+        learned.algorithm,
+        learned.error,
+        facts.pure,
+        (held["interval"], held["bad_run"]),
+        unseen,
+        others,
+        (facts.studied,),
+    )
 
 
 @dataclass(frozen=True)
@@ -181,15 +212,37 @@ class Fixed:
 
     @property
     def range(self) -> Range:
-        """What single runs come to, seen in runs on an empty table: any other gives the same."""
+        """What single runs come to, seen in runs on an empty table: as they come, any other gives the same.
+
+        After the steps of a release an empty table gives the least, and a full one what whole numbers add. On the sizes
+        of the study runs at epsilon 1 are kept, and noise grows with 1 / epsilon. Above epsilon 1 whole numbers may
+        swallow it where a table is next to empty, so the least is looked at.
+        """
+        domain, kept = self.workload.domain, experience.runs_at_epsilon_1(self.workload.domain, self.algorithm)
+        if not kept or self.delta or self.workload.key != usual(domain).key:
+            return self._seen
+        low = kept["low"] if self.epsilon <= 1 else self._seen.low * self.epsilon
+        added, at_1 = experience.rounding(domain.ndim, domain.shape[0]), self.error * self.epsilon
+        return Range(at_1, low, at_1, kept["bad_run"]).in_records(self.epsilon, added)
+
+    @property
+    def _seen(self) -> Range:
+        """The same from runs now."""
         if RUNS * (self.workload.domain.size + (self.workload.queries or 0)) > MOST_NUMBERS:
             return Range(self.error, 0.0, self.error, self.error * sqrt(WORST))
         zeros = np.zeros(self.workload.domain.shape, dtype=np.int64)
         algorithm = algorithms.get(self.algorithm)
         budget = {"epsilon": self.epsilon, "delta": self.delta, "trials": RUNS, "seed": 0}
-        runs = [algorithm.run(zeros, self.workload, **budget, postprocess=steps) for steps in ((), STEPS)]
-        errors = [np.sqrt(self.workload.mean_squared(each)) for each in runs]
-        return Range(self.error, min(each.mean() for each in errors), self.error, float(np.quantile(errors[0], 0.95)))
+        runs = algorithm.run(zeros, self.workload, **budget)
+        many = np.ceil(FULL * np.abs(runs).max())
+        empty, full = apply_steps(runs, STEPS), apply_steps(runs + many, STEPS) - many
+        raw, small, rounded = (np.sqrt(self.workload.mean_squared(each)) for each in (runs, empty, full))
+        return Range(
+            self.error,
+            float(min(raw.mean(), small.mean())),
+            max(self.error, float(rounded.mean())),
+            float(max(np.quantile(raw, 0.95), np.quantile(rounded, 0.95))),
+        )
 
     def notes(self, reason: str) -> tuple[str, ...]:
         """Why no algorithm that depends on the data is named, if none is."""
@@ -248,7 +301,7 @@ class Facts:
         """Why the study cannot tell; empty if it can."""
         if self.domain.ndim > 2:
             return "The study has one and two dimensions, so algorithms that depend on the data are not advised on"
-        if self.workload.key != usual(self.domain).key:
+        if not studied_ranges(self.workload):
             return "The study has other ranges than these, so algorithms that depend on the data are not advised on"
         known, signal = experience.experience(self.domain.ndim), self.epsilon * self.records
         long, short = max(self.domain.shape), min(self.domain.shape)
@@ -268,8 +321,32 @@ class Facts:
         names = [name for name in known.names if name in self.menu]
         if not names:
             return None
-        best = min(names, key=lambda name: known.score(name, self.side, signal, risk))
-        return Learned(best, known.range(best, self.side, signal).over(self.epsilon))
+        best = known.choose(names, self.side, signal, risk)
+        added = experience.rounding(self.domain.ndim, self.side)
+        return Learned(best, known.range(best, self.side, signal).in_records(self.epsilon, added))
+
+    def rather_known(self, learned: Learned) -> bool:
+        """Whether an error that depends on no data is to be preferred: it is clearly less, or of the same kind."""
+        names = [each.algorithm for each in self.fixed]
+        return learned.algorithm in names or self.fixed[0].error * exp(CLEARLY) < learned.error.expected
+
+    def after_release(self, fixed: Fixed) -> Range:
+        """The range of an error that depends on no data, widened by what a release did to it on synthetic shapes."""
+        own, (low, high, bad) = fixed.range, self._released(fixed.algorithm)
+        return Range(own.expected, min(own.low, own.expected * low), own.high * high, own.bad_run * bad)
+
+    def alternatives(self, found: Sequence[Fixed], why: str) -> tuple[Alternative, ...]:
+        """Errors that depend on no data, as they come and after a release."""
+        return tuple(Alternative(e.algorithm, e.error, e.error * self._released(e.algorithm)[1], why) for e in found)
+
+    def _released(self, name: str) -> tuple[float, float, float]:
+        """What a release may do to low, high and a bad run: nothing to what cannot be released.
+
+        More than two axes were not tried; two stand for them.
+        """
+        at, signals = str(min(self.domain.ndim, 2)), [self.epsilon * self.records * BELIEF**step for step in NEAR]
+        after = experience.read_after(experience.shipped(experience.TRIED)["after"][at]).get(name)
+        return after.at(signals) if after and not why_not(name) else SURE_OF_ALL
 
     @property
     def studied(self) -> str:
@@ -284,13 +361,14 @@ class Facts:
         error: Range,
         budget: str,
         coverage: tuple[float, float],
+        unseen: tuple[float, ...],
         alternatives: tuple[Alternative, ...],
         notes: tuple[str, ...],
     ) -> Advice:
         """All of it."""
         return Advice(
             algorithm, self.domain, ranges_in_words(self.workload), budget, self.records,
-            error.expected, error.low, error.high, max(error.bad_run, error.high), *coverage, alternatives,
+            error.expected, error.low, error.high, max(error.bad_run, error.high), *coverage, unseen, alternatives,
             tuple(name for name in (algorithm, *(each.algorithm for each in alternatives)) if not why_not(name)), notes,
         )  # fmt: skip
 
@@ -300,11 +378,29 @@ def usual(domain: Domain) -> Workload:
     return workloads.Prefix(domain) if domain.ndim == 1 else workloads.RandomRange(domain, queries=2000, seed=0)
 
 
+def studied_ranges(workload: Workload) -> bool:
+    """Whether the study has such ranges: prefixes on a line, many random ranges in the plane, whatever their seed."""
+    random = type(workload) is workloads.RandomRange and (workload.queries is None or workload.queries >= MANY)
+    return workload.key == usual(workload.domain).key or (random and workload.domain.ndim == 2)
+
+
 def ranges_in_words(workload: Workload) -> str:
     """What the ranges are, for a reader."""
     if workload.key == usual(workload.domain).key:
         return "all prefixes" if workload.domain.ndim == 1 else "random ranges"
+    if studied_ranges(workload):
+        return "random ranges of your own"
     return "ranges of your own" if workload.queries is None else f"{workload.queries:,} ranges of your own"
+
+
+def _parts(found: Mapping[str, Any]) -> tuple[float, ...]:
+    """The parts of settings in which the interval and a bad run held; nothing where that was not evaluated."""
+    return (found["interval"], found["bad_run"]) if found else ()
+
+
+def _alternative(each: Alternative) -> str:
+    after = f" ({_records(each.released)} after a release)" if each.released > NEARLY * each.expected else ""
+    return f"{each.why}: {each.algorithm}, {_records(each.expected)} records{after}."
 
 
 def _records(error: float) -> str:
