@@ -1,6 +1,7 @@
 """A newcomer against a study whose errors are chosen, so that what has to be said is known."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from dpbench.algorithms.hb import Hb
 from dpbench.algorithms.identity import Identity
 from dpbench.errors import AlgorithmFailed, InvalidInput
 from dpbench.paper.comparison import against, ratio_interval
-from dpbench.paper.exact_ratios import exact_ratios
+from dpbench.paper.exact_ratios import exact_ratios, expected_errors
 from dpbench.results import Results
 from dpbench.standards import Standards
 from dpbench.workloads import Prefix
@@ -168,7 +169,7 @@ class TestExactRatios:
         both = [*study(), *rows("Hb", 1.0, parameters='{"root": true}'), *rows("DAWA", 1.0)]
         results = Results.from_rows([*both, *study(domain="16")])
         workloads = {("Prefix", str(size)): Prefix(size) for size in (16, 64)}
-        found = exact_ratios(Hb(), results, workloads)
+        found = exact_ratios(partial(expected_errors, Hb()), results, workloads)
         assert found["Hb"] == {"16": 1.0, "64": 1.0}
         for size in (16, 64):
             squared = Hb().expected_error(Prefix(size), 0.1) / Identity().expected_error(Prefix(size), 0.1)
@@ -189,11 +190,11 @@ class TestExactRatios:
                 raise ZeroDivisionError("no\ncells")
 
         with pytest.raises(AlgorithmFailed, match="expected_error of Mine failed on 64: ZeroDivisionError: no cells"):
-            exact_ratios(Mine(), Results.from_rows(study()), {("Prefix", "64"): Prefix(64)})
+            exact_ratios(partial(expected_errors, Mine()), Results.from_rows(study()), {("Prefix", "64"): Prefix(64)})
 
     def test_there_is_none_by_another_loss_or_on_other_workloads(self):
         """Expected errors are squared, and of the workloads that are given."""
         results = Results.from_rows(study())
-        assert exact_ratios(Hb(), results, {}) == {}
+        assert exact_ratios(partial(expected_errors, Hb()), results, {}) == {}
         other = Results(results.columns, results.errors, standards=Standards(loss="L1"))
-        assert exact_ratios(Hb(), other, {("Prefix", "64"): Prefix(64)}) == {}
+        assert exact_ratios(partial(expected_errors, Hb()), other, {("Prefix", "64"): Prefix(64)}) == {}

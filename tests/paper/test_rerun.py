@@ -10,6 +10,7 @@ from dpbench.domain import Domain
 from dpbench.paper import Study
 from dpbench.paper.changed import change_of
 from dpbench.paper.rerun import compare_rerun
+from dpbench.paper.study import shipped_file
 from dpbench.results import Results
 from dpbench.store.schema import ERRORS
 from paper.synthetic import flat, rows
@@ -17,6 +18,7 @@ from paper.synthetic import flat, rows
 SMALL = {"names": {1: ("Identity", "Hb", "MWEM")}, "dimensions": (1,), "scales": (1000,), "datasets": ("MEDCOST",)}
 QUICK = 1024
 """Cells up to which a setting is quick for every algorithm."""
+SHIPPED = [name for name in ("published", "private", "gaussian") if shipped_file(name).is_file()]
 
 
 def test_same_errors_are_told_from_others():
@@ -29,6 +31,16 @@ def test_same_errors_are_told_from_others():
     assert (found.same, len(found.different), found.absent) == (1, 1, 1)
     assert found.different[0].startswith("Hb")
     assert str(found).startswith("1 settings give the errors of the study bit for bit, 1 do not; 1 are not in it")
+
+
+def test_a_slice_of_the_gaussian_setting_is_compared_with_it():
+    """The same errors under another delta are another setting."""
+    private = rows(flat, variant="private", **SMALL)
+    gaussian = [replace(row, task="gaussian-1d", delta=1e-9) for row in private]
+    study = Study.of(Results.from_rows([*private, *gaussian]))
+    other = replace(gaussian[2], delta=1e-6)
+    found = compare_rerun(study, Results.from_rows([gaussian[0], private[1], other]))
+    assert (found.same, found.different, found.absent) == (2, (), 1)
 
 
 def test_more_trials_than_the_study_has_are_not_the_same():
@@ -50,14 +62,15 @@ def rerun(part, number, most_cells, seed, folder):
     chosen_from = np.flatnonzero((sizes <= most_cells) & comparable)
     for chosen in np.random.default_rng(seed).choice(chosen_from, number, replace=False):
         at = part.results[int(chosen)]
-        form = [] if part.setting == "private" else ["--variant", "published", "--side-information", "public"]
+        form = ["--variant", "published", "--side-information", "public"] if part.setting == "published" else []
+        suite = "gaussian" if part.setting == "gaussian" else "paper"
         place = ["--dataset", at.dataset, "--domain", at.domain, "--scale", str(at.scale), "--algorithm", at.algorithm]
-        assert main(["run", "paper", *form, *place, "--store", str(folder), "--jobs", "0", "--quiet"]) == 0
+        assert main(["run", suite, *form, *place, "--store", str(folder), "--jobs", "0", "--quiet"]) == 0
     return folder
 
 
 @pytest.mark.usefixtures("histograms")
-@pytest.mark.parametrize("setting", ["published", "private"])
+@pytest.mark.parametrize("setting", SHIPPED)
 def test_settings_chosen_at_random_give_the_shipped_errors(setting, tmp_path, capsys):
     """Small domains, so that it is quick."""
     store = rerun(getattr(Study.shipped(), setting), 8, QUICK, 20261116, tmp_path)
@@ -68,7 +81,7 @@ def test_settings_chosen_at_random_give_the_shipped_errors(setting, tmp_path, ca
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("histograms")
-@pytest.mark.parametrize("setting", ["published", "private"])
+@pytest.mark.parametrize("setting", SHIPPED)
 def test_settings_of_any_size_give_the_shipped_errors(setting, tmp_path):
     """On all domains, large ones too."""
     found = compare_rerun(

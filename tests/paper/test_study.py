@@ -27,11 +27,15 @@ from paper.synthetic import flat, rows
 SMALL = {"names": {1: ("Identity", "Hb", "MWEM")}, "dimensions": (1,), "scales": (1000,), "datasets": ("MEDCOST",)}
 
 
+COUNTS = {"published": 3, "private": 3, "gaussian": 2, "extras": 1}
+
+
 def mixed():
-    """Both settings, and a row of a small suite."""
+    """The three settings, and a row of a small suite."""
     published, private = rows(flat, **SMALL), rows(flat, variant="private", **SMALL)
+    gaussian = [replace(row, task="gaussian-1d", delta=1e-9) for row in private[:2]]
     extra = replace(published[0], task="truncation", parameters='{"truncate": false}')
-    return [*published, *private, extra]
+    return [*published, *private, *gaussian, extra]
 
 
 def test_a_study_is_read_by_the_papers_standards(tmp_path):
@@ -51,17 +55,19 @@ def test_a_study_is_read_by_the_papers_standards(tmp_path):
 
 
 def test_settings_are_sorted_by_what_they_are_for():
-    """Published with a public scale, private with an estimated one, small suites apart; others belong nowhere."""
+    """Published with a public scale, private with an estimated one, by notion; small suites apart, others nowhere."""
     odd = replace(mixed()[0], variant="private", side_information="public")
     parts = sort_settings(Results.from_rows([*mixed(), odd]))
-    assert {name: len(part) for name, part in parts.items()} == {"published": 3, "private": 3, "extras": 1}
+    assert {name: len(part) for name, part in parts.items()} == COUNTS
+    assert set(parts["private"].columns["delta"].tolist()) == {0.0}
+    assert set(parts["gaussian"].columns["delta"].tolist()) == {1e-9}
 
 
 def test_a_packed_study_reads_as_its_stores(tmp_path):
     """The summary files give the same verdicts as the store that they were packed from."""
     store = Store(tmp_path / "store", create=True)
     store.append(mixed(), "run")
-    assert pack([tmp_path / "store"], tmp_path / "files") == {"published": 3, "private": 3, "extras": 1}
+    assert pack([tmp_path / "store"], tmp_path / "files") == COUNTS
     files = sorted((tmp_path / "files").iterdir())
 
     def told(paths):
@@ -72,11 +78,20 @@ def test_a_packed_study_reads_as_its_stores(tmp_path):
 
 
 def test_the_export_has_a_row_for_each_setting(tmp_path):
-    """Named columns, one row a setting, the three kinds told apart."""
-    study = Study.of(Results.from_rows(mixed()))
-    assert export_study(study, tmp_path / "study.csv") == 7
+    """Named columns, one row per setting, the kinds kept apart; other losses are columns, empty where not measured."""
+    first, *others = mixed()
+    measured = replace(first, other_losses={"relative": [0.5] * first.trials})
+    study = Study.of(Results.from_rows([measured, *others]))
+    assert export_study(study, tmp_path / "study.csv") == 9
     read = list(csv.DictReader((tmp_path / "study.csv").read_text().splitlines()))
-    assert [row["setting"] for row in read] == ["paper"] * 3 + ["private"] * 3 + ["extra"]
+    assert [row["setting"] for row in read] == ["paper"] * 3 + ["private"] * 3 + ["gaussian"] * 2 + ["extra"]
+    assert list(read[0])[:12] == [
+        *("setting", "dim", "dataset", "domain", "scale", "epsilon", "algorithm", "variant", "side_information"),
+        *("mean", "sd", "p95"),
+    ]
+    assert [row["delta"] for row in read] == [""] * 6 + ["1e-09"] * 2 + [""]
+    assert sorted(row["relative_mean"] for row in read) == [""] * 8 + ["0.5"]
+    assert all(float(row["l1_mean"]) > 0 for row in read)
     wanted = {"dim", "dataset", "domain", "scale", "epsilon", "algorithm", "variant", "side_information", "mean", "sd"}
     assert wanted | {"p95", "trials"} <= set(read[0])
 
@@ -136,8 +151,8 @@ class TestResampling:
     def test_a_count_that_cannot_change_has_no_deviation(self):
         """A constant deviates by 0, a mean of errors by more."""
         results = Results.from_rows(rows(flat, noise=0.5, **SMALL))
-        assert deviations(results, lambda _: np.array([4.0]))[0] == 0
-        assert deviations(results, lambda each: each.errors.mean(axis=(1, 2)))[0] > 0
+        assert deviations(results, lambda each: np.ones((len(each.grid.places), 1)))[0] == 0
+        assert (deviations(results, lambda each: each.grid.spread(each.measured.mean)) > 0).all()
 
 
 def test_the_page_of_findings_names_all_ten():

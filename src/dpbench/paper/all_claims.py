@@ -10,7 +10,9 @@ from dpbench.paper import (
     finding_4,
     findings_inputs,
     findings_practice,
+    open_problems,
     price,
+    since_2016,
     tables,
     unplotted,
 )
@@ -26,9 +28,10 @@ def all_claims() -> list[Claim]:
 
 
 def verdicts(study: Study, wanted: Callable[[str], bool] = lambda _: True) -> list[Verdict]:
-    """Decide every claim whose group is wanted, in both settings."""
+    """Decide every claim whose group is wanted, in both settings: those of the paper, and then our own."""
     found = [judge(claim, study) for claim in all_claims() if wanted(claim.group)]
-    return [*found, *(price.verdicts(study) if wanted("beyond") else [])]
+    found += price.verdicts(study) if wanted("beyond") else []
+    return [*found, *since_2016.verdicts(study, wanted), *open_problems.verdicts(study, wanted)]
 
 
 def _order(group: str) -> tuple[int, int]:

@@ -30,14 +30,14 @@ class Panel:
 
     @classmethod
     def of(cls, results: Results, dimensions: int, domain: str) -> Panel:
-        """The settings at a domain, the paper's epsilon and workload; of several studies, the largest."""
-        kept = results.where(dimensions=dimensions, domain=domain, epsilon=EPSILON, delta=0.0)
+        """The settings at a domain, the paper's epsilon and workload; of several studies and deltas, the largest."""
+        kept = results.where(dimensions=dimensions, domain=domain, epsilon=EPSILON)
         kept = kept.take(np.char.startswith(kept.columns["workload"].astype(str), _workload(dimensions)))
         if not len(kept):
             raise Undecided(f"nothing was measured at {domain}")
         groups = kept.grid.groups()
         largest = max(groups, key=lambda group: len(groups[group]))
-        return cls(dimensions, domain, kept.where(task=largest.task, seed=largest.seed))
+        return cls(dimensions, domain, kept.where(task=largest.task, seed=largest.seed, delta=largest.delta))
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -82,6 +82,15 @@ class Panel:
 
     def each(self, algorithm: str, scale: int) -> NDArray[np.float64]:
         """Mean errors on all of the paper's datasets, in the order of its Table 2."""
+        if (algorithm, scale) not in self._each:
+            self._each[algorithm, scale] = self._found(algorithm, scale)
+        return self._each[algorithm, scale].copy()
+
+    @cached_property
+    def _each(self) -> dict[tuple[str, int], NDArray[np.float64]]:
+        return {}
+
+    def _found(self, algorithm: str, scale: int) -> NDArray[np.float64]:
         missing = [name for name in self.wanted if not self.has(algorithm, name, scale)]
         if missing:
             shown = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")

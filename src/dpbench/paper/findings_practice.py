@@ -135,11 +135,11 @@ def dawa_not_for_the_careful(part: Part) -> Answer:
     names = part.panel(1).names
     dawa = next(number for number, label in enumerate(results.grid.labels) if names[label] == "DAWA")
 
-    def count(each: Results) -> NDArray[np.float64]:
+    def careless(each: Results) -> NDArray[np.bool_]:
         mean, tail = best_columns(each)
-        return np.array([((mean == dawa) & (tail != dawa)).sum()], dtype=np.float64)
+        return np.asarray(((mean == dawa) & (tail != dawa))[:, None])
 
-    ours, deviation = count(results)[0], deviations(results, count)[0]
+    ours, deviation = float(careless(results).sum()), deviations(results, careless)[0]
     allowed = max(TIMES * deviation, 1.0)
     why = "" if abs(ours - 10) <= allowed else f"{ours - 10:+.0f}, another run would differ by {deviation:.1f}"
     return Answer(f"{ours:.0f} pairs", bool(abs(ours - 10) <= allowed), why, {"pairs": ours, "deviation": deviation})

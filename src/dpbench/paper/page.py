@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dpbench.paper.all_claims import verdicts
+from dpbench.paper.hypotheses import is_ours
 from dpbench.paper.price import Price, prices
 from dpbench.paper.study import Study
 from dpbench.paper.verdict import UNDECIDED, Undecided, Verdict
@@ -11,7 +14,8 @@ from dpbench.results.markup import by_scale, markdown_rows
 
 def page(study: Study) -> str:
     """The page in Markdown."""
-    found = verdicts(study)
+    everything = verdicts(study)
+    found = [each for each in everything if not is_ours(each.group)]
     headlines = [each for each in found if each.headline]
     lines = [
         "# The paper's findings, in its setting and end-to-end private",
@@ -31,6 +35,13 @@ def page(study: Study) -> str:
         "### Price of privacy: private over published error, geometric mean over datasets",
         "",
         *price_tables(study),
+        "",
+        "## The ten years since, and the open problems",
+        "",
+        "Claims of our own. What was expected was fixed before it was computed on the study",
+        "([open problems](open-problems.md)).",
+        "",
+        *own_rows(each for each in everything if is_ours(each.group)),
         "",
         "## All verdicts",
         "",
@@ -56,6 +67,12 @@ def _verdict(each: Verdict) -> list[str]:
         f"{each.ours}: **{each.verdict}** {each.why}",
         f"{each.private}: **{each.private_verdict}** {each.private_why}",
     ]
+
+
+def own_rows(found: Iterable[Verdict]) -> list[str]:
+    """Claims of our own as a table: what was expected, what was measured, the verdict."""
+    rows = ([e.group, e.claim, e.says, f"{e.ours}: **{e.verdict}** {e.why}"] for e in found)
+    return markdown_rows(["where", "claim", "expected", "measured"], rows)
 
 
 def _note(why: str) -> str:

@@ -58,7 +58,7 @@ def _epsilons(results: Results, exchangeable: Mapping[tuple[str, str], str] | No
     name = "Epsilon diversity"
     if len(found) > 1:
         return Judgement(1, name, "kept", f"{len(found)} epsilons: {_listed(found)}")
-    known = algorithms.catalogue()
+    known = algorithms.ours()
     without, unknown = [], []
     for algorithm, variant in _forms(results):
         if exchangeable is not None and (algorithm, variant) in exchangeable:
@@ -124,7 +124,7 @@ def _accounting(results: Results, audited: Mapping[str, str] | None) -> Judgemen
 
 def _parameters(results: Results) -> Judgement:
     name = "No free parameters"
-    known = algorithms.catalogue()
+    known = algorithms.ours()
     names = _values(results.columns["algorithm"])
     by_hand = sorted(
         {label for label, given in zip(results.labels, results.columns["parameters"], strict=True) if given != "{}"}

@@ -56,7 +56,7 @@ def compare_rerun(study: Study, again: Results, changed: Iterable[Change] = ()) 
 
 
 def _parts(study: Study) -> Iterable[Results]:
-    found = (study.published.results, study.private.results, study.published.extras)
+    found = (study.published.results, study.private.results, study.gaussian.results, study.published.extras)
     return (part for part in found if part is not None)
 
 

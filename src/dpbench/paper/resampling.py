@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.measuring import measure_all
 from dpbench.results import Results
 
 RESAMPLES = 60
@@ -17,16 +17,23 @@ TIMES = 2 * np.sqrt(2)
 """Two runs count as different from so many deviations of one on: twice the deviation of their difference."""
 
 
-def deviations(results: Results, count: Callable[[Results], NDArray[np.float64]], seed: int = 0) -> NDArray[np.float64]:
-    """Standard deviations of counts when data vectors, and trials on each, are drawn again with replacement."""
-    drawn = [count(each) for each in resamples(results, RESAMPLES, np.random.default_rng(seed))]
-    return np.asarray(np.std(drawn, axis=0, ddof=1))
+def deviations(results: Results, count: Callable[[Results], NDArray[Any]], seed: int = 0) -> NDArray[np.float64]:
+    """Standard deviations of counts when data vectors, and trials on each, are drawn again with replacement.
+
+    ``count`` says what each place of some results adds to every count, ``(places, counts)``.
+    """
+    places = len(results.grid.places)
+    drawn = []
+    for several in resamples(results, RESAMPLES, np.random.default_rng(seed)):
+        added = np.asarray(count(several), dtype=np.float64)
+        drawn.append(added.reshape(-1, places, added.shape[1]).sum(axis=1))
+    return np.asarray(np.std(np.concatenate(drawn), axis=0, ddof=1))
 
 
 def resamples(results: Results, number: int, rng: np.random.Generator) -> Iterator[Results]:
     """Results with data vectors and trials drawn again; settings of one place keep sharing their data vectors.
 
-    Several are measured at once, which takes a fraction of the time.
+    Several come at once, one after the other (see :meth:`Results.repeated`), which takes a fraction of the time.
     """
     settings, samples, trials = results.errors.shape
     owner = np.zeros(settings, dtype=np.int64)
@@ -40,6 +47,4 @@ def resamples(results: Results, number: int, rng: np.random.Generator) -> Iterat
         for drawn in again:
             vectors = rng.integers(0, samples, (settings, samples))[owner]
             drawn[:] = results.errors[every, vectors[:, :, None], rng.integers(0, trials, drawn.shape)]
-        measured = measure_all(again.reshape(-1, samples, trials), results.standards.percentile)
-        for place, errors in enumerate(again):
-            yield results.with_errors(errors, measured.part(slice(place * settings, (place + 1) * settings)))
+        yield results.repeated(again)

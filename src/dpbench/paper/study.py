@@ -1,4 +1,4 @@
-"""A study: what was measured in the paper's setting, what was measured end-to-end private, and what goes with them."""
+"""A study: the paper's setting, the end-to-end private one, the Gaussian one, and what goes with them."""
 
 from __future__ import annotations
 
@@ -19,34 +19,38 @@ from dpbench.paper.verdict import Undecided
 from dpbench.repair.side_prices import TASK
 from dpbench.results import Results
 from dpbench.results.csv_file import write_rows
+from dpbench.results.loss_summaries import LOSS_SUMMARIES
 from dpbench.standards import Standards
 
 Made = TypeVar("Made")
 
-FILES = ("published", "private", "extras")
+FILES = ("published", "private", "gaussian", "extras")
 EXTRAS = ("epsilon", "original", "parameters", "truncation", TASK)
 """Tasks beside the paper's two, by the beginning of their names."""
 PAPER_STANDARDS = vars(Standards())
 """The paper's loss, percentile, level, baselines and test, whatever a plan has."""
 EXPORTED = ("dataset", "domain", "scale", "epsilon", "algorithm", "variant", "side_information")
 """Columns that say which setting a row of an export is."""
+BESIDE = ("parameters", "seed", "algorithm_source", "task", "workload", "variance", "population_error", "seconds")
+"""Columns of an export that stand behind the measurements; other losses come after these."""
 NOTHING = "no results were given; name a store or a summary file"
 COMMANDS = {
     "published": "dpbench run paper --variant published --side-information public",
     "private": "dpbench run paper",
+    "gaussian": "dpbench run gaussian",
     TASK: "dpbench repair side --sweep",
 }
 
 
 @dataclass(frozen=True)
 class Part:
-    """One setting of a study: as the paper ran it, or end-to-end private."""
+    """One setting of a study: as the paper ran it, end-to-end private, or private with Gaussian noise."""
 
     setting: str
-    """published or private."""
+    """published, private or gaussian."""
     results: Results | None
     extras: Results | None
-    """Results of the small suites; both settings share them."""
+    """Results of the small suites; all settings share them."""
 
     def panel(self, dimensions: int, domain: str = "") -> Panel:
         """The errors at one domain, that of the figures unless another is named."""
@@ -85,26 +89,30 @@ class Part:
 
 @dataclass(frozen=True)
 class Study:
-    """Both settings."""
+    """The three settings; budgets of pure differential privacy and those with a delta never stand in one part."""
 
     published: Part
     private: Part
+    gaussian: Part
 
     @classmethod
     def of(cls, results: Results) -> Study:
-        """Sort settings into the paper's, private ones, and those of the small suites.
+        """Sort settings into the paper's, private ones, Gaussian ones, and those of the small suites.
 
         All are read by the paper's standards, whatever the standards of the results are: these parts are set beside
         what the paper says.
         """
-        parts = sort_settings(results.read_by(Standards()))
-        extras = parts["extras"]
-        return cls(Part("published", parts["published"], extras), Part("private", parts["private"], extras))
+        return cls._of_parts([sort_settings(results.read_by(Standards()))])
 
     @classmethod
     def from_stores(cls, paths: Iterable[str | PathLike[str]]) -> Study:
         """A study from stores or summary files; all of them together, by the paper's standards."""
-        return cls.of(joined([Results.open(path, **PAPER_STANDARDS) for path in paths]))
+        return cls._of_parts([sort_settings(Results.open(path, **PAPER_STANDARDS)) for path in paths])
+
+    @classmethod
+    def _of_parts(cls, sorted_settings: list[Mapping[str, Results | None]]) -> Study:
+        found = _joined_parts(sorted_settings)
+        return cls(*(Part(name, found.get(name), found.get("extras")) for name in FILES if name != "extras"))
 
     @classmethod
     def shipped(cls) -> Study:
@@ -141,34 +149,43 @@ def sort_settings(results: Results) -> Mapping[str, Results | None]:
     task = columns["task"].astype(str)
     extra = np.any([np.char.startswith(task, name) for name in EXTRAS], axis=0) | (columns["parameters"] != "{}")
     variant, scale = columns["variant"], columns["side_information"]
+    pure = (columns["delta"] == 0) & (columns["rho"] == 0)
+    private = ~extra & (variant == "private") & np.isin(scale, ["", "estimated"])
     chosen = {
-        "published": ~extra & (variant == "published") & np.isin(scale, ["", "public"]),
-        "private": ~extra & (variant == "private") & np.isin(scale, ["", "estimated"]),
+        "published": ~extra & pure & (variant == "published") & np.isin(scale, ["", "public"]),
+        "private": private & pure,
+        "gaussian": private & ~pure,
         "extras": extra,
     }
     return {name: results.take(kept) if kept.any() else None for name, kept in chosen.items()}
 
 
+def _joined_parts(sorted_settings: list[Mapping[str, Results | None]]) -> dict[str, Results]:
+    """The parts of several stores, each part as one; what none of them has is not there."""
+    if not sorted_settings:
+        raise InvalidStore(NOTHING)
+    held = {name: [part for each in sorted_settings if (part := each[name]) is not None] for name in FILES}
+    return {name: joined(parts) for name, parts in held.items() if parts}
+
+
 def pack(stores: Iterable[str | PathLike[str]], folder: str | PathLike[str]) -> dict[str, int]:
     """Write the summary files of a study from its stores; how many settings each got."""
-    parts = [sort_settings(Results.open(store, **PAPER_STANDARDS)) for store in stores]
-    if not parts:
-        raise InvalidStore(NOTHING)
+    parts = _joined_parts([sort_settings(Results.open(store, **PAPER_STANDARDS)) for store in stores])
     Path(folder).mkdir(parents=True, exist_ok=True)
-    written = {}
-    for name in FILES:
-        own = [results for part in parts if (results := part[name]) is not None]
-        if own:
-            whole = joined(own)
-            whole.write(Path(folder) / f"{name}.parquet", losses=False)
-            written[name] = len(whole)
-    return written
+    for name, results in parts.items():
+        results.write(Path(folder) / f"{name}.parquet", losses=False)
+    return {name: len(results) for name, results in parts.items()}
 
 
 def export_study(study: Study, path: str | PathLike[str]) -> int:
     """Write one row per setting: what it is, mean, deviation, 95th percentile; the number of rows."""
-    parts = (("paper", study.published.results), ("private", study.private.results), ("extra", study.published.extras))
-    rows = [row for name, results in parts if results is not None for row in _exported(name, results)]
+    parts = {
+        "paper": study.published.results,
+        "private": study.private.results,
+        "gaussian": study.gaussian.results,
+        "extra": study.published.extras,
+    }
+    rows = [row for name, results in parts.items() if results is not None for row in _exported(name, results)]
     write_rows(path, rows)
     return len(rows)
 
@@ -183,10 +200,11 @@ def _exported(setting: str, results: Results) -> list[dict[str, Any]]:
         "p95": measured.percentile.tolist(),
         "trials": measured.trials.tolist(),
         "squared_bias": results.columns["squared_bias"].tolist(),
-        "parameters": results.columns["parameters"].tolist(),
-        "seed": results.columns["seed"].tolist(),
-        "algorithm_source": results.columns["algorithm_source"].tolist(),
     }
+    columns |= {name: results.columns[name].tolist() for name in BESIDE}
+    for name in ("delta", "rho"):  # what does not apply is empty, never 0
+        columns[name] = [value or "" for value in results.columns[name].tolist()]
+    columns |= {name: results.columns[name].tolist() for name in LOSS_SUMMARIES}
     return [
         {"setting": setting, **dict(zip(columns, each, strict=True))} for each in zip(*columns.values(), strict=True)
     ]

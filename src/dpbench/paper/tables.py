@@ -105,11 +105,10 @@ def table_3(part: Part, dimensions: int, scale: int) -> Answer:
     chosen = panel.part([scale])
     labels = chosen.grid.labels
 
-    def counted(results: Results) -> NDArray[np.float64]:
-        found = competitive_sets(results).counts()
-        return np.array([found[label] for label in labels], dtype=np.float64)
+    def members(results: Results) -> NDArray[np.bool_]:
+        return competitive_sets(results).members
 
-    ours, spread = counted(chosen), deviations(chosen, counted)
+    ours, spread = members(chosen).sum(axis=0), deviations(chosen, members)
     says = numbers()["table3"][str(dimensions)]
     column = says["scales"].index(scale)
     rows: list[dict[str, Any]] = []

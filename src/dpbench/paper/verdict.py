@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from dpbench.paper.study import Part, Study
 
 REPRODUCED, DIFFERS, UNDECIDED = "reproduced", "differs", "cannot be decided"
+HOLDS, REFUTED = "holds", "refuted"
+"""The same of what is claimed by us."""
 
 
 class Undecided(Exception):
@@ -31,10 +33,9 @@ class Answer:
     rows: Sequence[Mapping[str, Any]] = ()
     """A table of the details."""
 
-    @property
-    def word(self) -> str:
+    def word(self, words: tuple[str, str] = (REPRODUCED, DIFFERS)) -> str:
         """The verdict in a word."""
-        return UNDECIDED if self.holds is None else REPRODUCED if self.holds else DIFFERS
+        return UNDECIDED if self.holds is None else words[not self.holds]
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class Claim:
     """Whether it is the finding itself rather than a number that goes with it."""
     fixed: bool = False
     """Whether it depends on no measurement, so that the setting makes no difference."""
+    words: tuple[str, str] = (REPRODUCED, DIFFERS)
+    """What the verdict is called where it holds, and where it does not."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +89,8 @@ def judge(claim: Claim, study: Study) -> Verdict:
         says=claim.says,
         ours=ours.ours,
         private=private.ours,
-        verdict=ours.word,
-        private_verdict=private.word,
+        verdict=ours.word(claim.words),
+        private_verdict=private.word(claim.words),
         why=ours.why,
         private_why=private.why,
         headline=claim.headline,

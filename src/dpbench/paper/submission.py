@@ -1,0 +1,139 @@
+"""Somebody's results in one file, to be sent and merged: a summary of their settings with code hash, audit and machine.
+
+A submission is a summary file like any other (``dpbench compare --study FILE`` and ``report`` read it) with a few facts
+more. What it says of its errors cannot be proved without running its code; what can be checked without that is
+checked: that its settings are the study's, with its seed, data vectors and number of trials, that nothing failed, and
+that the file is what was written.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from dpbench.errors import InvalidStore
+from dpbench.interpreting import regret
+from dpbench.results import Results
+from dpbench.results.results import COLUMNS
+from dpbench.store.setting_key import Place
+from dpbench.strangers_text import one_line
+
+KEY = "submission"
+"""Under which the facts stand in the metadata of the file."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One line of a leaderboard."""
+
+    algorithm: str
+    regret: float
+    """Geometric mean of its error over the lowest of all algorithms on the board, over the places that it has."""
+    low: float
+    high: float
+    """Interval of 95 % over datasets."""
+    settings: int
+    won: int
+    """Places where it has the lowest mean error."""
+    worst: float
+    """Largest ratio of its error to the lowest."""
+    audit: str
+    """What the audit said; empty for algorithms of the study."""
+    version: str
+    """Hash of its code; empty for algorithms of the study."""
+
+
+def submit(
+    newcomer: Results, path: str | PathLike[str], *, audit: Mapping[str, Any], machine: Mapping[str, Any]
+) -> None:
+    """Write the results of one algorithm as a submission."""
+    facts = {
+        "algorithm": str(newcomer.labels[0]),
+        "version": str(newcomer.columns["algorithm_source"][0]),
+        "audit": dict(audit),
+        "machine": dict(machine),
+    }
+    newcomer.described(**{KEY: facts | {"digest": _digest(newcomer, facts)}}).write(path, losses=False)
+
+
+def read_submission(
+    path: str | PathLike[str], study: Results, dimensions: int | None = None
+) -> tuple[Results, dict[str, Any]]:
+    """A submission whose settings are the study's, and its facts; one line of refusal for any other file."""
+    found = Results.read(path)
+    facts = dict(found.metadata.get(KEY) or {})
+    if not facts:
+        raise InvalidStore(f"{path} is no submission; `dpbench compare FILE.py:Class --submit FILE` writes one")
+    claimed = facts.pop("digest", "")
+    if claimed != _digest(found, facts):
+        raise InvalidStore(f"{path} is not what was written: its digest differs; ask for the file again")
+    if len(set(found.labels.tolist())) != 1 or not found.whole.all():
+        raise InvalidStore(f"{path} has failed settings or several algorithms; submit whole results of one")
+    found = found if dimensions is None else found.where(dimensions=dimensions)
+    strange = set(found.grid.places) - set(study.grid.places)
+    if strange:
+        raise InvalidStore(
+            f"{path} has settings that the study lacks, such as {next(iter(strange)).words}; leave them out"
+        )
+    if len(found) and found.errors.shape[1:] != study.errors.shape[1:]:
+        numbers = " x ".join(map(str, found.errors.shape[1:]))
+        wanted = " x ".join(map(str, study.errors.shape[1:]))
+        raise InvalidStore(f"{path} has {numbers} data vectors and trials, and the study {wanted}; run as many")
+    return found, facts
+
+
+def leaderboard(
+    study: Results, submissions: Iterable[str | PathLike[str]] = (), dimensions: int | None = None
+) -> list[Standing]:
+    """The algorithms of a study and of submissions, lowest regret first; those that lack settings come last.
+
+    With ``dimensions``, settings of submissions with other numbers of axes are left out.
+    """
+    board, facts = study, {}
+    for path in submissions:
+        found, known = read_submission(path, study, dimensions)
+        if not len(found):
+            continue
+        label = str(found.labels[0])
+        if label in set(board.labels.tolist()):
+            raise InvalidStore(f"{path} calls its algorithm {label}, which is on the board already; rename it")
+        board, facts[label] = board.joined(found), known
+    grid = board.grid
+    means = grid.spread(np.where(board.whole, board.measured.mean, np.nan))
+    ratios = means / np.nanmin(means, axis=1, keepdims=True)
+    return [
+        Standing(
+            algorithm=one_line(each.algorithm),
+            regret=each.regret,
+            low=each.low,
+            high=each.high,
+            settings=each.settings,
+            won=int((ratios[:, column] == 1).sum()),
+            worst=float(np.nanmax(ratios[:, column])),
+            audit=_verdict(facts.get(each.algorithm, {}).get("audit")),
+            version=one_line(str(facts.get(each.algorithm, {}).get("version", "")))[:8],
+        )
+        for each in regret(board)
+        for column in [grid.labels.index(each.algorithm)]
+    ]
+
+
+def _verdict(audit: Any) -> str:
+    """What an audit said, in two words."""
+    if not isinstance(audit, Mapping):
+        return ""
+    return "not refuted" if audit.get("passed") is True else "FAIL" if audit.get("passed") is False else "unaudited"
+
+
+def _digest(results: Results, facts: Mapping[str, Any]) -> str:
+    """Of the facts, and of every setting with its errors as the file keeps them."""
+    order: Sequence[str] = [name for name in COLUMNS if name in (*Place._fields, "algorithm", "algorithm_source")]
+    content = [json.dumps(dict(facts), sort_keys=True, default=str)]
+    content += [json.dumps(results.columns[name].tolist(), default=str) for name in order]
+    return sha256("\n".join(content).encode() + results.errors.astype("<f4").tobytes()).hexdigest()
