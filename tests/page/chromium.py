@@ -1,25 +1,16 @@
-"""A headless Chromium, driven over the DevTools protocol with nothing but the standard library."""
+"""A page in the Chromium of this machine, driven by Playwright, and what axe-core finds in it."""
 
 from __future__ import annotations
 
-import base64
-import contextlib
-import json
-import os
-import secrets
 import shutil
-import socket
-import struct
-import subprocess
-import tempfile
-import time
-import urllib.request
+from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+DRIVERS = ("playwright", "axe_playwright_python")
 FLAGS = (
-    "--headless",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -28,7 +19,6 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--remote-debugging-port=0",
     "--hide-scrollbars",
 )
 
@@ -38,179 +28,91 @@ def find() -> str | None:
     return next((found for found in map(shutil.which, NAMES) if found), None)
 
 
-class Connection:
-    """The little of the WebSocket protocol that DevTools needs: text, masked on the way out."""
-
-    def __init__(self, address: str) -> None:
-        host, _, path = address.removeprefix("ws://").partition("/")
-        name, _, port = host.partition(":")
-        self.socket = socket.create_connection((name, int(port)), timeout=60)
-        key = base64.b64encode(secrets.token_bytes(16)).decode()
-        self.socket.sendall(
-            f"GET /{path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode()
-        )
-        answer = b""
-        while b"\r\n\r\n" not in answer:
-            answer += self.socket.recv(1)
-        if b" 101 " not in answer:
-            raise ConnectionError(answer.decode())
-
-    def send(self, text: str) -> None:
-        data, mask = text.encode(), secrets.token_bytes(4)
-        length = len(data)
-        if length < 126:
-            head = struct.pack("!BB", 0x81, 0x80 | length)
-        elif length < 1 << 16:
-            head = struct.pack("!BBH", 0x81, 0x80 | 126, length)
-        else:
-            head = struct.pack("!BBQ", 0x81, 0x80 | 127, length)
-        masked = bytes(byte ^ mask[place % 4] for place, byte in enumerate(data))
-        self.socket.sendall(head + mask + masked)
-
-    def receive(self) -> str:
-        data = b""
-        while True:
-            first, second = self._read(2)
-            length = second & 0x7F
-            if length == 126:
-                (length,) = struct.unpack("!H", self._read(2))
-            elif length == 127:
-                (length,) = struct.unpack("!Q", self._read(8))
-            part = self._read(length)
-            if first & 0x0F in (0, 1):
-                data += part
-                if first & 0x80:
-                    return data.decode()
-
-    def _read(self, number: int) -> bytes:
-        parts = bytearray()
-        while len(parts) < number:
-            part = self.socket.recv(number - len(parts))
-            if not part:
-                raise ConnectionError("the browser closed the connection")
-            parts += part
-        return bytes(parts)
+def missing() -> str:
+    """What browser tests lack here, in one line; empty where they can run."""
+    if find() is None:
+        return "there is no Chromium on this machine"
+    lacking = [name for name in DRIVERS if find_spec(name) is None]
+    return f"{' and '.join(lacking)} missing: pip install -r requirements-browser.lock" if lacking else ""
 
 
 class Browser:
-    """One page in one browser; notes every request, console message and error."""
+    """One page at a time in one browser; notes every request, console message and error."""
 
-    def __init__(self, downloads: Path | None = None) -> None:
-        program = find()
-        if program is None:
-            raise FileNotFoundError("no Chromium")
-        self.profile = tempfile.mkdtemp(prefix="dpbench-chromium-")
-        self.process = subprocess.Popen(
-            [program, *FLAGS, f"--user-data-dir={self.profile}", "about:blank"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+    def __init__(self) -> None:
+        from playwright.sync_api import sync_playwright
+
+        self.driver = sync_playwright().start()
+        self.browser = self.driver.chromium.launch(executable_path=find(), args=list(FLAGS))
+        self.page: Any = None
+        self.asked: list[str] = []
+        self.said: list[str] = []
+
+    def open(self, path: Path, address: str = "", width: int = 1400, height: int = 900, dark: bool = False) -> None:
+        """Open a file in a fresh window and wait until it is drawn."""
+        if self.page:
+            self.page.context.close()
+        scheme = "dark" if dark else "light"
+        window = self.browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
         )
-        self.events: list[dict[str, Any]] = []
-        self.number = 0
-        self.connection = Connection(self._address())
-        for domain in ("Page", "Runtime", "Network", "Log"):
-            self.call(f"{domain}.enable")
-        self.call("Emulation.setFocusEmulationEnabled", enabled=True)
-        if downloads is not None:
-            self.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(downloads))
+        self.page = window.new_page()
+        self.page.set_default_timeout(60_000)
+        self.asked, self.said = [], []
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("console", self._note)
+        self.page.goto(path.resolve().as_uri() + address)
+        self.wait("document.body.dataset.ready === 'yes'")
 
-    def _address(self) -> str:
-        port_file = Path(self.profile) / "DevToolsActivePort"
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            if port_file.is_file() and port_file.read_text().count("\n"):
-                port = port_file.read_text().split("\n", maxsplit=1)[0]
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/json") as answer:
-                    pages = [each for each in json.load(answer) if each["type"] == "page"]
-                if pages:
-                    return str(pages[0]["webSocketDebuggerUrl"])
-            time.sleep(0.05)
-        raise TimeoutError("Chromium did not start")
+    def go(self, address: str) -> None:
+        """Change the address of the open page, and wait until that is drawn."""
+        self.run(f"location.hash = {address!r}")
+        self.run("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
-    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        self.number += 1
-        wanted = self.number
-        self.connection.send(json.dumps({"id": wanted, "method": method, "params": parameters}))
-        while True:
-            message = json.loads(self.connection.receive())
-            if message.get("id") == wanted:
-                if "error" in message:
-                    raise RuntimeError(f"{method}: {message['error']['message']}")
-                return dict(message["result"])
-            self.events.append(message)
+    def _note(self, message: Any) -> None:
+        if message.type in ("error", "warning", "assert"):
+            self.said.append(message.text)
 
     def run(self, script: str) -> Any:
         """The value of an expression in the page, awaited if it is a promise."""
-        answer = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
-        if "exceptionDetails" in answer:
-            details = answer["exceptionDetails"]
-            raise RuntimeError(details.get("exception", {}).get("description", details["text"]))
-        return answer["result"].get("value")
+        return self.page.evaluate(script)
 
-    def open(self, path: Path, address: str = "", width: int = 1400, height: int = 900, dark: bool = False) -> None:
-        """Open a file and wait until it is drawn."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        scheme = "dark" if dark else "light"
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        self.call("Page.navigate", url="about:blank")
-        self.call("Page.navigate", url=path.resolve().as_uri() + address)
-        self.wait("document.body && document.body.dataset.ready === 'yes'")
-
-    def wait(self, condition: str, seconds: float = 60) -> None:
-        deadline = time.monotonic() + seconds
-        while not self.run(condition):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"never true: {condition}; {self.troubles()}")
-            time.sleep(0.03)
+    def wait(self, condition: str) -> None:
+        self.page.wait_for_function(condition)
 
     def choose(self, selector: str, value: str) -> None:
         """Choose an option of a list, as a user does."""
-        found = json.dumps(selector)
-        self.run(
-            f"(() => {{ const box = document.querySelector({found}); box.value = {json.dumps(value)};"
-            f" box.dispatchEvent(new Event('change', {{ bubbles: true }})); }})()"
-        )
-
-    def mouse(self, kind: str, x: float, y: float) -> None:
-        pressed = {"mousePressed": 1, "mouseMoved": 1, "mouseReleased": 0}[kind]
-        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=pressed, clickCount=1)
-
-    def key(self, name: str) -> None:
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=name, code=name)
+        self.page.select_option(selector, value)
 
     def requests(self) -> list[str]:
         """Addresses that were asked for, beside the file itself and what lies inside it."""
-        sent = [
-            each["params"]["request"]["url"] for each in self.events if each["method"] == "Network.requestWillBeSent"
-        ]
-        return [url for url in sent if not url.startswith(("file:", "data:", "blob:", "about:"))]
+        return [url for url in self.asked if not url.startswith(("file:", "data:", "blob:", "about:"))]
 
     def troubles(self) -> list[str]:
         """Errors and warnings of the console, uncaught exceptions, what the policy refused."""
-        found = []
-        for each in self.events:
-            told = each["params"]
-            if each["method"] == "Runtime.exceptionThrown":
-                found.append(told["exceptionDetails"].get("exception", {}).get("description", "an exception"))
-            elif each["method"] == "Runtime.consoleAPICalled" and told["type"] in ("error", "warning", "assert"):
-                found.append(str(told["args"]))
-            elif each["method"] == "Log.entryAdded" and told["entry"]["level"] in ("error", "warning"):
-                found.append(told["entry"]["text"])
-        return found
+        return self.said
 
-    def screenshot(self, path: Path, whole: bool = False) -> None:
-        answer = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(answer["data"]))
+    def axe(self, rules: Sequence[str] = ()) -> list[str]:
+        """What axe-core finds, by all of its rules or some: rule, place and message."""
+        from axe_playwright_python.sync_playwright import Axe
+
+        options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+        found = Axe().run(self.page, options=options).response["violations"]
+        return [
+            f"{rule['id']}: {node['target']} {node.get('failureSummary')}" for rule in found for node in rule["nodes"]
+        ]
+
+    def downloads(self, selector: str, folder: Path) -> list[Path]:
+        """Click everything that a selector finds; the files that were saved."""
+        saved = []
+        for button in self.page.query_selector_all(selector):
+            with self.page.expect_download() as waiting:
+                button.click()
+            saved.append(folder / waiting.value.suggested_filename)
+            waiting.value.save_as(saved[-1])
+        return saved
 
     def close(self) -> None:
-        with contextlib.suppress(ConnectionError, OSError):
-            self.call("Browser.close")
-        try:
-            self.process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            os.kill(self.process.pid, 9)
-            self.process.wait()
-        self.connection.socket.close()
-        shutil.rmtree(self.profile, ignore_errors=True)
+        self.browser.close()
+        self.driver.stop()

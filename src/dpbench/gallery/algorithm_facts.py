@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from inspect import cleandoc
 
 from dpbench import algorithms
@@ -11,19 +11,19 @@ from dpbench.gallery.audited import NOTION_WORDS, audit_words, kept_of
 from dpbench.gallery.budget_use import BudgetUse
 from dpbench.page.cards import AlgorithmCard
 from dpbench.privacy.ledger import BY_ITS_OWN
+from dpbench.releasable import why_not
 
 
-def algorithm_cards(audit: bool = False, added: Sequence[type[Algorithm]] = ()) -> tuple[AlgorithmCard, ...]:
-    """A card for every algorithm of the catalogue, and for those that were added.
-
-    Those that were added are audited now, and with ``audit`` everybody is; else the catalogue's audit is the kept one.
-    """
-    catalogue = {name: kind for name, kind in algorithms.everything().items() if kind not in added}
-    known = [_card(kind, audit) for kind in catalogue.values()]
-    return *known, *(_card(kind, audit=True, catalogued=False) for kind in added)
+def algorithm_cards(audit: bool = False) -> tuple[AlgorithmCard, ...]:
+    """A card for every algorithm of the package; with ``audit`` it is audited now, else its audit is the kept one."""
+    cards = [card_of(kind) for kind in algorithms.ours().values()]
+    if not audit:
+        return tuple(cards)
+    return tuple(replace(card, audit=audit_words(card.name)) for card in cards)
 
 
-def _card(kind: type[Algorithm], audit: bool, catalogued: bool = True) -> AlgorithmCard:
+def card_of(kind: type[Algorithm], catalogued: bool = True) -> AlgorithmCard:
+    """A card, with what is kept of its audit."""
     private = kind()
     paragraphs = cleandoc(kind.__doc__ or "").split("\n\n")
     words, kept = kept_of(kind)
@@ -42,7 +42,8 @@ def _card(kind: type[Algorithm], audit: bool, catalogued: bool = True) -> Algori
         ledger_where=use.where,
         ledger=use.lines,
         notions=tuple(NOTION_WORDS[notion] for notion in kind.notions),
-        audit=audit_words(private) if audit else words,
+        audit=words,
+        not_releasable=why_not(kind.name),
         catalogued=catalogued,
     )
 
@@ -57,4 +58,10 @@ def _properties(algorithm: Algorithm) -> tuple[str, ...]:
         "not consistent": not algorithm.consistent,
         "scale-epsilon exchangeable": algorithm.exchangeable,
     }
-    return tuple(name for name, true in facts.items() if true)
+    return (*(name for name, true in facts.items() if true), _release(algorithm))
+
+
+def _release(algorithm: Algorithm) -> str:
+    """Whether `dpbench release` takes it, and why not."""
+    reason = why_not(algorithm.name if algorithm.name in algorithms.ours() else "")
+    return f"cannot be released: {reason}" if reason else "can be released"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
-from dpbench.algorithm import Algorithm
+from dpbench.advice.offline import carried
 from dpbench.datasets.shapes import SHAPES
 from dpbench.errors import InvalidInput
+from dpbench.gallery.added import described
 from dpbench.gallery.algorithm_facts import algorithm_cards
 from dpbench.gallery.histograms import dataset_cards, examples
 from dpbench.page.cards import Gallery
@@ -22,30 +24,44 @@ def make_page(
     out: str | PathLike[str],
     *,
     private: str | PathLike[str] | None = None,
-    added: Sequence[type[Algorithm]] = (),
+    beside: Sequence[str | PathLike[str]] = (),
+    added: Sequence[str] = (),
     audit: bool = False,
     title: str | None = None,
     opened: Callable[[str | PathLike[str]], Results] = Results.open,
 ) -> Path:
     """The page of a store or a summary, and its path.
 
-    With ``private``, private forms come from there and stand beside the published ones of the first. ``added`` are
-    somebody's own algorithms: they get cards, an audit, and a place among the noisy histograms. ``opened`` reads
-    a store or a summary, by other standards than its own if need be.
+    With ``private``, private forms come from there and stand beside the published ones of the first; results in
+    ``beside`` are of other budgets, which the page keeps apart. ``added`` are somebody's own algorithms, as
+    FILE.py:Class: they get cards, an audit, and a place among the noisy histograms. ``opened`` reads a store or a
+    summary, by other standards than its own if need be.
     """
     results = opened(path) if private is None else _side_by_side(opened(path), opened(private))
+    for more in beside:
+        results = results.joined(opened(more))
     gallery = gallery_for(audit=audit, added=added, names=set(results.columns["dataset"].tolist()))
     heading = title or f"DPBench: {Path(path).name}"
     return page(results, out, gallery=gallery, title=heading, yardsticks=yardsticks(results))
 
 
-def gallery_for(*, audit: bool = False, added: Sequence[type[Algorithm]] = (), names: Collection[str] = ()) -> Gallery:
+def gallery_for(*, audit: bool = False, added: Sequence[str] = (), names: Collection[str] = ()) -> Gallery:
     """Cards of everything in the catalogues and of what was added, and examples of what is on this machine.
 
-    Shapes are described if they are among ``names``, the datasets of the results.
+    Shapes are described if they are among ``names``, the datasets of the results. Noisy histograms of algorithms that
+    were added are the first to choose from.
     """
     shapes = [each for each in SHAPES.values() if each.name in names]
-    return Gallery(algorithm_cards(audit, added), dataset_cards(shapes=shapes), examples(added=added, shapes=shapes))
+    shown = examples(shapes=shapes)
+    own = [described(reference, shown) for reference in added]
+    for each in reversed(own):
+        shown = tuple(
+            replace(example, estimates=(*noisy, *example.estimates))
+            for example, noisy in zip(shown, each.noisy, strict=True)
+        )
+    theirs = {each.card.name for each in own}
+    cards = [card for card in algorithm_cards(audit) if card.name not in theirs]
+    return Gallery((*cards, *(each.card for each in own)), dataset_cards(shapes=shapes), shown, carried())
 
 
 def _side_by_side(first: Results, second: Results) -> Results:

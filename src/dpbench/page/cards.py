@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,8 @@ class AlgorithmCard:
     """Notions of privacy that it can be run under, in words."""
     audit: str
     """What the conformance and privacy suite said; empty where it was not asked."""
+    not_releasable: str
+    """Why its noise cannot be drawn exactly for a release; empty where it can."""
     catalogued: bool = True
     """False: somebody's own algorithm, which the page is about."""
 
@@ -62,12 +65,28 @@ class DatasetCard:
 
 
 @dataclass(frozen=True, eq=False)
+class Posterior:
+    """What the page reads the interval of any range off, as Cascade does: see ``mathematics/posterior_bars.py``."""
+
+    draws: NDArray[np.float32]
+    """Tables that the noisy answers leave possible, ``(draws, *domain)``."""
+    level: float
+    """How often intervals are to hold."""
+    kappa: float
+    """What distances from the median are multiplied by."""
+    floor: float
+    """The least distance, in records."""
+
+
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """One noisy histogram."""
 
     algorithm: str
     epsilon: float
     counts: NDArray[np.float64]
+    posterior: Posterior | None = None
+    """For intervals around its answers, where the page draws them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,3 +107,5 @@ class Gallery:
     algorithms: tuple[AlgorithmCard, ...] = ()
     datasets: tuple[DatasetCard, ...] = ()
     examples: tuple[Example, ...] = ()
+    advice: Mapping[str, Any] | None = None
+    """What the recommender in the page goes by, ready for JSON; without it the page has none."""

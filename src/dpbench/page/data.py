@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from dpbench.domain import Domain
 from dpbench.interpreting import PER_QUERY, competitive_sets, find_test, regret
 from dpbench.measuring.yardstick import Yardstick
-from dpbench.page.cards import Example, Gallery
+from dpbench.page.cards import Example, Gallery, Posterior
 from dpbench.page.packing import Block
 from dpbench.results import Results
 from dpbench.results.display import short_labels
+from dpbench.results.loss_summaries import LEVEL, SUMMARISED
 from dpbench.standards import Standards
 from dpbench.store.files import known
 from dpbench.store.setting_key import BUDGET, Group, budget_order, budget_words
@@ -26,8 +27,6 @@ TABLE = ("task", "workload", "domain", "budget", "seed")
 """What stays the same within one table, the budget in words; see :attr:`Place.group`."""
 NAMED = ("form", *TABLE, "dataset", "scale", "algorithm")
 """Columns that the page stores as numbers of names."""
-SUMMARISED = {"L1": "l1", "Linf": "linf"}
-"""Losses of which every setting keeps the mean and the 95th percentile, with the beginning of their columns."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ def page_data(
 ) -> dict[str, Any]:
     """Everything that the page shows, ready for JSON; ``comparison`` is that of a newcomer, with its rivals."""
     parts = by_form(results)
-    block = Block()
+    block, pictures = Block(), Block()
     names = _names(parts)
     columns = {
         name: block.add(np.concatenate([_numbers(part, name, names[name]) for part in parts]), "u2") for name in NAMED
@@ -93,8 +92,10 @@ def page_data(
         "origin": results.metadata.get("origin", {}),
         "cards": [asdict(card) for card in gallery.algorithms],
         "datasets": [asdict(card) for card in gallery.datasets],
-        "examples": [_example(each, block) for each in gallery.examples],
+        "examples": [_example(each, pictures) for each in gallery.examples],
+        "advice": gallery.advice,
         "packed": block.text(),
+        "pictures": pictures.text(),
     }
 
 
@@ -167,7 +168,7 @@ def _tests(standards: Standards) -> dict[str, str]:
 
 
 def _losses(parts: list[FormResults], names: dict[str, list[Any]], block: Block) -> list[dict[str, Any]]:
-    """Every loss with errors of single trials, that of the standards first: measures, competitive sets, regret."""
+    """The loss of the standards, then every other with errors of single trials: measures, competitive sets, regret."""
     first = parts[0].results
     found = []
     for label in (first.standards.loss, *first.losses):
@@ -182,11 +183,12 @@ def _losses(parts: list[FormResults], names: dict[str, list[Any]], block: Block)
 
 
 def _summarised(parts: list[FormResults], results: Results, block: Block) -> list[dict[str, Any]]:
-    """Losses of which only means, and 95th percentiles, were kept: neither competitive sets nor regret."""
+    """Losses of which only means, deviations and 95th percentiles were kept: neither competitive sets nor regret."""
     found = []
     for label, prefix in SUMMARISED.items():
-        if label not in (results.standards.loss, *results.losses):
-            ends = {"mean": "mean"} | ({"percentile": "p95"} if results.standards.percentile == 95 else {})
+        known = np.isfinite(results.columns[f"{prefix}_mean"]).any()
+        if known and label not in (results.standards.loss, *results.losses):
+            ends = {"mean": "mean"} | ({"percentile": "p95"} if results.standards.percentile == LEVEL else {})
             numbers = [
                 {name: _there(part.results) * part.results.columns[f"{prefix}_{end}"] for name, end in ends.items()}
                 for part in parts
@@ -212,18 +214,25 @@ def _measured(results: Results) -> dict[str, NDArray[np.float64]]:
     numbers = {
         "mean": measured.mean,
         "percentile": measured.percentile,
-        "low": measured.percentile_low,
-        "high": measured.percentile_high,
         "deviation": measured.deviation,
-        "error": measured.standard_error,
     }
+    if results.single_trials:
+        numbers |= {
+            "low": measured.percentile_low,
+            "high": measured.percentile_high,
+            "error": measured.standard_error,
+        }
     return {name: _there(results) * values for name, values in numbers.items()}
 
 
 def _members(results: Results) -> NDArray[np.float64]:
-    """Bits: 1 competitive by mean, 2 lowest mean, 4 competitive by percentile, 8 lowest percentile."""
+    """Bits: 1 competitive by mean, 2 lowest mean, 4 competitive by percentile, 8 lowest percentile.
+
+    Where single trials were not kept, nothing is known by percentile and those bits are 0.
+    """
     bits = np.zeros(len(results), dtype=np.int64)
-    for shift, test in zip((0, 2), _tests(results.standards).values(), strict=True):
+    tests = tuple(_tests(results.standards).values())
+    for shift, test in zip((0, 2), tests if results.single_trials else tests[:1], strict=False):
         sets = competitive_sets(results, test)
         rows, columns = np.nonzero(sets.members)
         bits[sets.grid.index[rows, columns]] |= 1 << shift
@@ -285,7 +294,23 @@ def _example(example: Example, block: Block) -> dict[str, Any]:
         "scale": int(example.counts.sum()),
         "counts": block.add(example.counts, "f8"),
         "estimates": [
-            {"algorithm": each.algorithm, "epsilon": each.epsilon, "counts": block.add(each.counts, "f4")}
+            {
+                "algorithm": each.algorithm,
+                "epsilon": each.epsilon,
+                "counts": block.add(each.counts, "f4"),
+                "posterior": each.posterior and _posterior(each.posterior, block),
+            }
             for each in example.estimates
         ],
+    }
+
+
+def _posterior(posterior: Posterior, block: Block) -> dict[str, Any]:
+    most = int(posterior.draws.max(initial=0))
+    return {
+        "draws": block.add(posterior.draws, "u2" if most < 2**16 else "f8"),
+        "many": len(posterior.draws),
+        "level": posterior.level,
+        "kappa": posterior.kappa,
+        "floor": posterior.floor,
     }

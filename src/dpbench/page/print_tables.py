@@ -126,8 +126,8 @@ def _competitive(study: FormResults) -> Iterable[Table]:
 
 
 def _risk(study: FormResults) -> Iterable[Table]:
-    """The same by the percentile of the standards."""
-    return _counted(study, "risk", "percentile")
+    """The same by the percentile of the standards; none where the errors of single trials were not kept."""
+    return _counted(study, "risk", "percentile") if study.results.single_trials else ()
 
 
 def _counted(study: FormResults, kind: str, test: str) -> Iterable[Table]:

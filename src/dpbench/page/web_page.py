@@ -23,7 +23,20 @@ from dpbench.store.disk import write_whole
 from dpbench.store.files import refusal
 from dpbench.store.setting_key import Group
 
-SCRIPTS = ("data.js", "drawing.js", "charts.js", "figure.js", "views.js", "explorer.js", "cards.js", "main.js")
+SCRIPTS = (
+    *("data.js", "words.js", "standings.js", "drawing.js", "charts.js", "lines.js", "figure.js", "errors.js"),
+    *(
+        "comparisons.js",
+        "answer.js",
+        "leaderboard.js",
+        "recommend.js",
+        "intervals.js",
+        "explorer.js",
+        "cards.js",
+        "main.js",
+    ),
+)
+"""In the order in which they stand in the page."""
 NAME = "index.html"
 
 

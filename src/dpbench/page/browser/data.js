@@ -1,10 +1,9 @@
 // The numbers of the page, and the view of them that the address names.
 
 const KINDS = { f4: Float32Array, f8: Float64Array, u1: Uint8Array, u2: Uint16Array };
-const FORM_WORDS = { published: "as the paper did", private: "private end to end" };
 const MEASURES = ["mean", "percentile"];
 const FACETS = ["form", "dimensions", "workload", "domain", "budget", "task", "seed"];
-const PREFERRED = { domain: ["4096", "128x128"], budget: ["epsilon 0.1"] };
+const PREFERRED = { form: ["private"], domain: ["4096", "128x128"], budget: ["epsilon 0.1"] };
 
 let data = null;   // what the page was made with
 let column = null; // typed arrays, one number per setting; those of a loss are in data.losses
@@ -13,12 +12,9 @@ let view = {};     // the same with every choice made
 
 async function readData() {
   data = JSON.parse(document.getElementById("data").textContent);
-  const packed = Uint8Array.from(atob(data.packed), (letter) => letter.charCodeAt(0));
+  const buffer = await unpacked(data.packed);
   delete data.packed;
-  const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const buffer = await new Response(plain).arrayBuffer();
-  data.array = ([kind, place, length]) => new KINDS[kind](buffer, place, length);
-  const arrays = (places) => Object.fromEntries(Object.entries(places).map(([name, place]) => [name, data.array(place)]));
+  const arrays = (places) => Object.fromEntries(Object.entries(places).map(([name, place]) => [name, arrayAt(buffer, place)]));
   column = arrays(data.columns);
   for (const loss of data.losses) loss.column = arrays(loss.columns);
   column.dimensions = Uint8Array.from(column.domain, (domain) => data.dimensions[domain]);
@@ -26,11 +22,34 @@ async function readData() {
   data.ranks = ranks();
 }
 
+const arrayAt = (buffer, [kind, place, length]) => new KINDS[kind](buffer, place, length);
+
+async function unpacked(text) {
+  const plain = atob(text);
+  const bytes = new Uint8Array(plain.length);
+  for (let k = 0; k < plain.length; k++) bytes[k] = plain.charCodeAt(k);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+}
+
+let pictures = null; // histograms: unpacked when they are first looked at
+
+/** Whether histograms are there; where they are not yet, they are fetched out of the page, which is then drawn again. */
+function picturesAreThere() {
+  if (pictures === null) {
+    pictures = "on their way";
+    unpacked(data.pictures).then((buffer) => { pictures = buffer; delete data.pictures; draw(); });
+  }
+  return pictures !== "on their way";
+}
+
+const picture = (place) => arrayAt(pictures, place);
+
 /** Algorithms by how often they are competitive: the first ones get the colours that are easiest to tell apart. */
 function ranks() {
   const wins = new Array(data.names.algorithm.length).fill(0);
   const [{ column: { member } }] = data.losses;
-  for (let i = 0; i < member.length; i++) wins[column.algorithm[i]] += member[i] & 1;
+  const wanted = Math.max(data.names.form.indexOf("private"), 0);
+  for (let i = 0; i < member.length; i++) if (column.form[i] === wanted) wins[column.algorithm[i]] += member[i] & 1;
   const order = wins.map((_, who) => who).sort((a, b) => isBaseline(a) - isBaseline(b) || wins[b] - wins[a]);
   const rank = [];
   order.forEach((who, place) => { rank[who] = place; });
@@ -39,26 +58,44 @@ function ranks() {
 
 const nameOf = (facet, number) => (facet === "dimensions" ? number : data.names[facet][number]);
 const algorithmName = (who) => data.names.algorithm[who];
+const cardFor = (who) => data.cardOf.get(data.algorithmOf[who]);
 const baselineRank = (who) => data.standards.baselines.findIndex((name) => name === data.algorithmOf[who] || name === algorithmName(who));
 const isBaseline = (who) => baselineRank(who) >= 0;
 
 /** baseline, independent, dependent, or other: an algorithm that no catalogue holds. */
 function kindOf(who) {
   if (isBaseline(who)) return "baseline";
-  const card = data.cardOf.get(data.algorithmOf[who]);
+  const card = cardFor(who);
   return card?.catalogued ? (card.data_dependent ? "dependent" : "independent") : "other";
 }
 
 /** Somebody's own algorithm among those of the catalogue. */
 const isOwn = (who) => kindOf(who) === "other" && data.cards.length > 0;
 
+/** Whether an algorithm saw raw counts or the true number of records in any setting of a form. */
+function notPrivate(who, form = view.chosen.form) {
+  const numbers = data.privacy[form]?.[algorithmName(who)];
+  return numbers !== undefined && numbers[2] < numbers[0];
+}
+
+/** Unbiased by construction: a data-independent algorithm of the catalogue is linear in noise of mean 0. */
+function isUnbiased(who) {
+  const card = cardFor(who);
+  return Boolean(card?.catalogued) && !card.data_dependent;
+}
+
 function matching(chosen, except = []) {
   const wanted = Object.entries(chosen).filter(([name, value]) => value !== undefined && !except.includes(name));
-  const rows = [];
-  const arrays = wanted.map(([name]) => column[name]);
-  const values = wanted.map(([, value]) => value);
-  for (let i = 0; i < column.algorithm.length; i++) if (arrays.every((array, k) => array[i] === values[k])) rows.push(i);
-  return rows;
+  let rows = null;
+  for (const [name, value] of wanted) {
+    const array = column[name];
+    if (rows) rows = rows.filter((i) => array[i] === value);
+    else {
+      rows = [];
+      for (let i = 0; i < array.length; i++) if (array[i] === value) rows.push(i);
+    }
+  }
+  return rows ?? Array.from(column.algorithm, (_, i) => i);
 }
 
 const distinct = (rows, name) => [...new Set(rows.map((i) => column[name][i]))].sort((a, b) => a - b);
@@ -74,14 +111,16 @@ function choice(facet, options) {
 function resolve() {
   const chosen = {};
   const options = {};
+  let rows = matching({});
   for (const facet of FACETS) {
-    options[facet] = distinct(matching(chosen), facet);
+    const only = facet !== "dimensions" && data.names[facet].length === 1;
+    options[facet] = only ? [0] : distinct(rows, facet);
     chosen[facet] = choice(facet, options[facet]);
+    if (options[facet].length > 1) rows = rows.filter((i) => column[facet][i] === chosen[facet]);
   }
-  const rows = matching(chosen);
   options.dataset = distinct(rows, "dataset");
   const dataset = options.dataset.find((number) => nameOf("dataset", number) === state.dataset);
-  const kept = rows.filter((i) => dataset === undefined || column.dataset[i] === dataset);
+  const kept = dataset === undefined ? rows : rows.filter((i) => column.dataset[i] === dataset);
   options.scale = distinct(kept, "scale");
   const paper = chosen.dimensions === 1 ? 1e3 : 1e4;
   const asked = options.scale.find((number) => String(nameOf("scale", number)) === state.scale);
@@ -89,7 +128,7 @@ function resolve() {
   const loss = data.losses.find((each) => each.label === state.loss) ?? data.losses[0];
   const offered = MEASURES.filter((each) => loss.column[each]);
   view = {
-    chosen, options, rows: kept, dataset, scale, loss, offered,
+    chosen, options, rows: kept, all: rows, dataset, scale, loss, offered,
     measure: [state.measure, data.standards.measure].find((each) => offered.includes(each)) ?? "mean",
     marked: new Set((state.mark || "").split("|").filter(Boolean)),
   };
@@ -97,10 +136,9 @@ function resolve() {
   view.bits = view.measure === "mean" ? { member: 1, best: 2 } : { member: 4, best: 8 };
 }
 
-/** Whether single trials were kept by the chosen loss: without them nothing can be tested. */
-const tested = () => view.loss.column.member !== undefined;
+/** Whether algorithms were tested by the chosen loss and measure: percentiles only where single trials were kept. */
+const tested = () => view.loss.column.member !== undefined && (view.measure === "mean" || view.loss.column.low !== undefined);
 const competitive = (i) => tested() && (view.loss.column.member[i] & view.bits.member) !== 0;
-const isBest = (i) => tested() && (view.loss.column.member[i] & view.bits.best) !== 0;
 
 /**
  * The limit and the best known strategy where they are known, as lines of errors at a scale. Both are root mean squares,
@@ -118,19 +156,22 @@ function yardsticks(chosen, scale, rows) {
   ];
 }
 
-const yardstickWords = () => (yardsticks(view.chosen, view.scale, view.rows).length
-  ? " Solid line: the limit, below which no unbiased strategy with this noise has its root mean square; biased and data-dependent algorithms may lie below, by what structure in the data is worth. Long dashes: the best known strategy."
-  : "");
-
 function readAddress() {
   state = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 }
 
-/** Change the view; undefined forgets a choice. */
-function change(changes) {
-  state = { ...state, ...changes };
-  for (const name of Object.keys(state)) if (state[name] === undefined || state[name] === "") delete state[name];
-  history.replaceState(null, "", `#${new URLSearchParams(state)}`);
+/** The address of this view with some things changed; undefined forgets a choice. */
+function addressWith(changes) {
+  const next = Object.entries({ ...state, ...changes }).filter(([, value]) => value !== undefined && value !== "");
+  return `#${new URLSearchParams(next)}`;
+}
+
+/** Change the view. A step that "back" should undo is a new entry of the history; what follows the hand is not. */
+function change(changes, { step = true } = {}) {
+  const address = addressWith(changes);
+  if (step && address !== (location.hash || "#")) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+  readAddress();
 }
 
 const average = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;

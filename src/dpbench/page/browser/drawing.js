@@ -1,10 +1,8 @@
-// Elements, colours, numbers as text, and what appears under the pointer. Text is only ever set as text.
+// Elements, colours, markers, and what appears under the pointer. Text is only ever set as text.
 
-const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7a5b", "#7a6fd0", "#999933", "#a8325e", "#44aa99"];
-const DASHES = ["", "5 3", "1.5 3"];
-const SUPERSCRIPTS = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 const SPACE = "http://www.w3.org/2000/svg";
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
+const HUES = [250, 45, 155, 345, 95, 200, 300, 20, 125, 225, 70, 320, 175, 275]; // neighbours far apart, the best first
 
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -40,43 +38,85 @@ let themeColours = null; // read once for each theme
 function colours() {
   if (themeColours) return themeColours;
   const style = getComputedStyle(document.documentElement);
-  const names = ["ground", "raised", "line", "text", "quiet", "accent", "baseline", "independent", "dependent", "other", "mark", "hover", "better", "worse"];
+  const names = ["ground", "raised", "line", "text", "quiet", "accent", "baseline", "heat", "other", "mark", "better", "worse"];
   themeColours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+  themeColours.dark = document.documentElement.dataset.theme === "dark";
   return themeColours;
 }
 
+/** A colour of even brightness as six digits: lightness and chroma from 0 up, hue in degrees (OKLCH). */
+function hex(lightness, chroma, hue) {
+  const [a, b] = [chroma * Math.cos((hue * Math.PI) / 180), chroma * Math.sin((hue * Math.PI) / 180)];
+  const [l, m, s] = [lightness + 0.3963377774 * a + 0.2158037573 * b, lightness - 0.1055613458 * a - 0.0638541728 * b, lightness - 0.0894841775 * a - 1.291485548 * b].map((each) => each ** 3);
+  const linear = [4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s, -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s, -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s];
+  const byte = (each) => Math.round(255 * Math.min(1, Math.max(0, each <= 0.0031308 ? 12.92 * each : 1.055 * each ** (1 / 2.4) - 0.055)));
+  return `#${linear.map((each) => byte(each).toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** The colour of the k-th of many: every round of hues is of another brightness, and turned a little. */
+function nthColour(k) {
+  const round = Math.floor(k / HUES.length);
+  const lightness = (colours().dark ? 0.76 : 0.56) + [0, -0.1, 0.08][round % 3];
+  return hex(lightness, [0.14, 0.1, 0.12][round % 3], HUES[k % HUES.length] + 11 * round);
+}
+
+/** One colour for an algorithm, wherever it appears; baselines are grey. */
+const colourOf = (who) => (isBaseline(who) ? colours().baseline : isOwn(who) ? colours().other : nthColour(data.ranks[who]));
+
+const POLYGONS = {
+  dependent: [[0, -1.15], [1.05, 0.8], [-1.05, 0.8]],
+  baseline: [[-0.85, -0.85], [0.85, -0.85], [0.85, 0.85], [-0.85, 0.85]],
+  other: Array.from({ length: 10 }, (_, k) => [(k % 2 ? 0.55 : 1.25) * Math.sin((k * Math.PI) / 5), -(k % 2 ? 0.55 : 1.25) * Math.cos((k * Math.PI) / 5)]),
+  mean: [[-1, 0], [0, -1], [1, 0], [0, 1]],
+};
+
+/** The marker of a class of algorithms: disc, triangle, square or star; a diamond for a mean. */
+function marker(kind, x, y, size, attributes) {
+  if (!POLYGONS[kind]) return shape("circle", { cx: x.toFixed(1), cy: y.toFixed(1), r: size, ...attributes });
+  return shape("polygon", { points: POLYGONS[kind].map(([dx, dy]) => `${(x + dx * size).toFixed(1)},${(y + dy * size).toFixed(1)}`).join(" "), ...attributes });
+}
+
+/** An algorithm's marker in its colour, for a line of text. */
+function swatch(who) {
+  const key = shape("svg", { width: 12, height: 12, "aria-hidden": "true", class: "swatch" });
+  key.append(marker(kindOf(who), 6, 6, 4.5, { fill: colourOf(who) }));
+  return key;
+}
+
 const ruler = document.createElement("canvas").getContext("2d");
+const widths = new Map();
 
 /** Width of a text in a chart, as it will be drawn. */
 function textWidth(text, size = 12) {
-  ruler.font = `${size}px ${FONT}`;
-  return ruler.measureText(text).width;
+  const key = `${size} ${text}`;
+  if (!widths.has(key)) {
+    if (!ruler.font.startsWith(`${size}px`)) ruler.font = `${size}px ${FONT}`;
+    widths.set(key, ruler.measureText(text).width);
+  }
+  return widths.get(key);
 }
 
-const colourOf = (who) => (isBaseline(who) ? colours().baseline : isOwn(who) ? colours().other : PALETTE[data.ranks[who] % PALETTE.length]);
-const dashOf = (who) => (isBaseline(who) ? DASHES[1 + (baselineRank(who) % 2)] : DASHES[Math.floor(data.ranks[who] / PALETTE.length) % DASHES.length]);
-
-function power(exponent) {
-  return "10" + [...String(exponent)].map((sign) => SUPERSCRIPTS[sign]).join("");
+/** As much of a text as there is room for. */
+function shortened(text, room) {
+  if (textWidth(text) <= room) return text;
+  let length = Math.min(text.length, Math.ceil(room / 3));
+  while (length > 1 && textWidth(`${text.slice(0, length)}…`) > room) length--;
+  return `${text.slice(0, length)}…`;
 }
 
-function scaleWords(scale) {
-  const exponent = Math.round(Math.log10(scale));
-  return scale === 10 ** exponent ? power(exponent) : scale.toLocaleString("en");
-}
-
-function number(value, digits = 3) {
-  if (!Number.isFinite(value)) return "–";
-  if (value === 0) return "0";
-  const size = Math.abs(value);
-  if (size >= 1e-2 && size < 1e5) return String(Number(value.toPrecision(digits)));
-  return value.toExponential(digits - 1).replace("e+", "e");
-}
-
-const plain = (value) => (Number.isFinite(value) ? value : "");
-
+/** What is said of a mark when it is pointed at: a text, or a function that makes it then. */
 function tip(target, text) {
-  target.setAttribute("data-tip", text);
+  if (typeof text === "function") target.tipText = text;
+  target.setAttribute("data-tip", typeof text === "function" ? "" : text);
+  return target;
+}
+
+const tipOf = (target) => (target.tipText ? target.tipText() : target.getAttribute("data-tip"));
+
+/** Something in a chart that leads elsewhere: by click, and by Enter when it is read with the keyboard. */
+function leads(target, act) {
+  target.classList.add("pick");
+  target.addEventListener("click", act);
   return target;
 }
 
@@ -96,13 +136,13 @@ function hideTip() {
 function followPointer() {
   document.addEventListener("pointermove", (event) => {
     const target = event.target instanceof Element ? event.target.closest("[data-tip]") : null;
-    if (target) showTip(target.getAttribute("data-tip"), event.clientX, event.clientY);
+    if (target) showTip(tipOf(target), event.clientX, event.clientY);
     else if (!document.activeElement?.matches("svg")) hideTip();
   });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
 }
 
-/** Arrow keys read a focused chart mark by mark; Enter follows the name that was read. */
+/** Arrow keys read a focused chart mark by mark; Enter follows what was read. */
 function walk(event) {
   const marks = [...event.currentTarget.querySelectorAll("[data-tip]")];
   if (event.key === "Enter") {
@@ -110,7 +150,8 @@ function walk(event) {
     const { at: last } = event.currentTarget.dataset;
     if (!marks[last]?.matches(".pick")) return;
     marks[last].dispatchEvent(new MouseEvent("click"));
-    const redrawn = figure.querySelector(".plot svg");
+    const redrawn = figure.isConnected && figure.querySelector(".plot svg");
+    if (!redrawn) return;
     redrawn.dataset.at = last;
     redrawn.focus();
     return;
@@ -122,5 +163,5 @@ function walk(event) {
   const next = (at + step + marks.length) % marks.length;
   event.currentTarget.dataset.at = next;
   const box = marks[next].getBoundingClientRect();
-  showTip(marks[next].getAttribute("data-tip"), box.x + box.width / 2, box.y + box.height / 2);
+  showTip(tipOf(marks[next]), box.x + box.width / 2, box.y + box.height / 2);
 }

@@ -1,6 +1,7 @@
 // A public histogram under a noisy one: drag a range, read the true and the noisy answer.
 
 const TELLING = ["MEDCOST", "STROKE", "bimodal", "clusters"]; // small and wide enough for noise to show at first sight
+const FIRST = ["Cascade", "DAWA"]; // whose estimate is shown before one is chosen, unless somebody's own is there
 const CIVIDIS = [[0, 32, 77], [60, 77, 110], [124, 123, 120], [188, 175, 111], [255, 234, 70]];
 
 function sunny(share) {
@@ -30,10 +31,12 @@ function heatPicture(counts, [down, across], most) {
   return canvas.toDataURL();
 }
 
+const colourOfName = (name) => { const who = data.algorithmOf.indexOf(name); return who < 0 ? colours().other : colourOf(who); };
+
 function explorer() {
   const pick = (name, options, words) => {
     const select = element("select", { id: `explore-${name}` }, ...options.map((value) => element("option", { value }, words ? words(value) : value)));
-    select.addEventListener("change", () => { change({ [name]: select.value, from: undefined, to: undefined }); frame.draw(); });
+    select.addEventListener("change", () => { change({ [name]: select.value, ...(name === "show" ? { from: undefined, to: undefined } : {}) }); frame.draw(); document.getElementById(`explore-${name}`).focus(); });
     return element("label", {}, { show: "Histogram", by: "Algorithm", eps: "Epsilon" }[name], select);
   };
   const controls = element("div", { class: "controls" });
@@ -46,7 +49,7 @@ function explorer() {
     const own = fitting.filter((each) => data.names.dataset.includes(each.name));
     const example = named(state.show) || own.find((each) => TELLING.includes(each.name)) || own[0] || fitting[0] || data.examples[0];
     const algorithms = [...new Set(example.estimates.map((each) => each.algorithm))];
-    const by = algorithms.includes(state.by) ? state.by : data.cardOf.get(algorithms[0])?.catalogued && algorithms.includes("DAWA") ? "DAWA" : algorithms[0];
+    const by = algorithms.includes(state.by) ? state.by : data.cardOf.get(algorithms[0])?.catalogued ? FIRST.find((name) => algorithms.includes(name)) ?? algorithms[0] : algorithms[0];
     const epsilons = example.estimates.filter((each) => each.algorithm === by).map((each) => each.epsilon);
     const eps = epsilons.find((each) => String(each) === state.eps) ?? epsilons.find((each) => each === 0.1) ?? epsilons[0];
     const estimate = example.estimates.find((each) => each.algorithm === by && each.epsilon === eps);
@@ -58,10 +61,16 @@ function explorer() {
     const low = corner(state.from, example.shape.map((side) => Math.floor(side / 4)));
     const high = corner(state.to, example.shape.map((side) => Math.floor(side / 2)));
     range = { low: low.map((value, k) => Math.min(value, high[k])), high: low.map((value, k) => Math.max(value, high[k])) };
-    return { example, algorithms, by, epsilons, eps, estimate, truth: data.array(example.counts), noisy: data.array(estimate.counts) };
+    const now = { example, algorithms, by, epsilons, eps, estimate, truth: picture(example.counts), noisy: picture(estimate.counts) };
+    const { posterior } = estimate;
+    if (posterior) {
+      posterior.sums ??= runningSums(posterior);
+      now.interval = (from, to) => intervalOf(posterior, posterior.sums, from, to, rangeSum(now.noisy, example.shape, [from], [to]));
+    }
+    return now;
   }
 
-  function tell({ example, by, eps, truth, noisy }) {
+  function tell({ example, by, eps, truth, noisy, interval, estimate }) {
     const right = rangeSum(truth, example.shape, range.low, range.high);
     const said = rangeSum(noisy, example.shape, range.low, range.high);
     const part = (words, value, id) => element("div", {}, element("span", {}, words), element("b", { id }, value));
@@ -69,8 +78,11 @@ function explorer() {
     const short = (value) => value.toLocaleString("en", { maximumFractionDigits: 1 });
     answer.dataset.truth = right;
     answer.dataset.noisy = said;
+    const ends = interval && interval(range.low[0], range.high[0]);
+    answer.dataset.interval = ends ? ends.join(" ") : "";
     answer.replaceChildren(part("cells", cells, "answer-cells"), part("true answer", short(right), "answer-true"), part(`${by}, epsilon ${eps}`, short(said), "answer-noisy"),
-      part("off by", `${short(said - right)}${right ? ` (${number(100 * Math.abs(said - right) / right, 2)} %)` : ""}`, "answer-error"));
+      part("off by", `${short(said - right)}${right ? ` (${number(100 * Math.abs(said - right) / right, 2)} %)` : ""}`, "answer-error"),
+      ends ? part(`${100 * estimate.posterior.level} % interval`, `${whole(ends[0])} to ${whole(ends[1])}${right < ends[0] || right > ends[1] ? " (misses)" : ""}`, "answer-interval") : "");
   }
 
   function fields(now) {
@@ -98,7 +110,7 @@ function explorer() {
 
   function move(low, high) {
     range = { low: low.map((value, k) => Math.min(value, high[k])), high: low.map((value, k) => Math.max(value, high[k])) };
-    change({ from: range.low.join(","), to: range.high.join(",") });
+    change({ from: range.low.join(","), to: range.high.join(",") }, { step: false });
   }
 
   /** cellAt(event) gives the cell under the pointer, moved() redraws the marked range. */
@@ -128,7 +140,8 @@ function explorer() {
     const [cells] = now.example.shape;
     const height = 300;
     const [left, top, bottom] = [52, 12, 268];
-    const most = Math.max(...now.truth, ...now.noisy, 1);
+    const bars = now.interval ? Array.from({ length: cells }, (_, k) => now.interval(k, k)) : null;
+    const most = Math.max(...now.truth, ...now.noisy, ...(bars ?? []).map(([, high]) => high), 1);
     const least = Math.min(0, ...now.noisy);
     const x = (cell) => left + (cell / cells) * (width - left - 8);
     const root2 = (count) => Math.sign(count) * Math.sqrt(Math.abs(count)); // square roots: noise has the same height everywhere near 0
@@ -137,15 +150,21 @@ function explorer() {
     root.setAttribute("class", "drag");
     for (const count of [0, 0.0625 * most, 0.25 * most, 0.5625 * most, most, ...(least < -0.02 * most ? [least] : [])]) {
       root.append(shape("line", { x1: left, x2: width - 8, y1: y(count), y2: y(count), stroke: ink.line }));
-      root.append(shape("text", { x: left - 6, y: y(count) + 4, "text-anchor": "end", fill: ink.quiet, "font-size": 11 }, number(count, 2)));
+      root.append(shape("text", { x: left - 6, y: y(count) + 4, "text-anchor": "end", fill: ink.quiet, "font-size": 11 }, tickWords(count)));
     }
     const band = shape("rect", { y: top, height: bottom - top, fill: ink.accent, "fill-opacity": 0.16, stroke: ink.accent, "stroke-opacity": 0.6, id: "band" });
     const stairs = (counts) => Array.from(counts, (count, k) => `${x(k).toFixed(1)} ${y(count).toFixed(1)}L${x(k + 1).toFixed(1)} ${y(count).toFixed(1)}`).join("L");
+    if (bars) {
+      const edge = (k, end) => `${x(k).toFixed(1)} ${y(bars[Math.min(k, cells - 1)][end]).toFixed(1)}`;
+      const there = Array.from({ length: cells }, (_, k) => `${edge(k, 1)}L${x(k + 1).toFixed(1)} ${y(bars[k][1]).toFixed(1)}`);
+      const back = Array.from({ length: cells }, (_, k) => `${x(cells - k).toFixed(1)} ${y(bars[cells - 1 - k][0]).toFixed(1)}L${edge(cells - 1 - k, 0)}`);
+      root.append(shape("path", { d: `M${[...there, ...back].join("L")}Z`, fill: colourOfName(now.by), "fill-opacity": 0.22, id: "intervals" }));
+    }
     root.append(shape("path", { d: `M${x(0)} ${y(0)}L${stairs(now.truth)}L${x(cells)} ${y(0)}Z`, fill: ink.quiet, "fill-opacity": 0.45 }));
-    root.append(shape("path", { d: `M${stairs(now.noisy)}`, fill: "none", stroke: ink.dependent, "stroke-width": 1.3 }));
+    root.append(shape("path", { d: `M${stairs(now.noisy)}`, fill: "none", stroke: colourOfName(now.by), "stroke-width": 1.3 }));
     root.append(band);
     for (const cell of [0, cells / 4, cells / 2, (3 * cells) / 4, cells - 1]) root.append(shape("text", { x: x(cell), y: bottom + 18, "text-anchor": "middle", fill: ink.quiet, "font-size": 11 }, String(Math.round(cell))));
-    root.append(shape("text", { x: width - 8, y: height - 2, "text-anchor": "end", fill: ink.quiet, "font-size": 11 }, "cell (grey: true counts, line: noisy; heights are square roots)"));
+    root.append(shape("text", { x: width - 8, y: height - 2, "text-anchor": "end", fill: ink.quiet, "font-size": 11 }, `cell (grey: true counts, line: noisy${bars ? `, band: ${100 * now.estimate.posterior.level} % interval of each cell` : ""}; heights are square roots)`));
     const moved = () => { band.setAttribute("x", x(range.low[0])); band.setAttribute("width", x(range.high[0] + 1) - x(range.low[0])); };
     moved();
     draggable(root, (event) => {
@@ -193,13 +212,15 @@ function explorer() {
 
   const frame = figureFrame({
     key: "explorer", title: "A histogram and its noisy release",
+    setting: () => { const { example, by, eps } = chosen(); return `${example.name}, ${by}, epsilon ${eps}, private end to end`; },
     about: () => {
-      if (!data.examples.length) return "";
+      if (!data.examples.length || !picturesAreThere()) return "";
       const { example } = chosen();
-      return `${example.name}: ${example.about}; ${example.scale.toLocaleString("en")} records, private forms at this scale, one trial each. Drag over the picture to ask a range query, or type its ends.`;
+      return `${example.name}: ${example.about}; ${whole(example.scale)} records, private forms at this scale, one trial each.${chosen().interval ? " Intervals cost no budget; they are made from what was measured, and hold for about nine ranges of ten on tables like those tried." : ""} Drag over the picture to ask a range query, or type its ends.`;
     },
     make: (width) => {
       if (!data.examples.length) return { nothing: "This page was made without examples." };
+      if (!picturesAreThere()) return { nothing: "Reading the histograms …" };
       const now = chosen();
       fields(now);
       tell(now);

@@ -1,183 +1,172 @@
-// The page: sections, filters, theme, address.
+// The page: three views, their sections, filters, theme and address.
 
-const AGAINST = ["against", "The newcomer against its rivals", [
-  { key: "against", title: "Ratio of errors", make: againstRivals, about: () => data.comparison.about },
-]];
-const SECTIONS = [
-  ["wins", "Which algorithm wins where", [
-    { key: "winners", title: "Lowest error by dataset and scale", make: winners, about: () => `${chosenWords()}, by ${errorWords()}.${tested() ? ` “+2” (“+” on a narrow screen): two other algorithms tie with it statistically (${familyWords()}).` : ""}` },
-    { key: "competitive", title: "Datasets on which each algorithm is competitive", make: competitiveTable, about: () => `Lowest ${errorWords()}, or not significantly above it${tested() ? ` (${familyWords()})` : ""}. The paper's Table 3 counts among the 11 algorithms of its Figure 1, and so does dpbench paper --table 3.` },
-  ]],
-  ["scale", "Error against scale", [
-    { key: "scale", title: "Error of every algorithm, by scale", make: errorByScale, legend: kindLegend, about: () => `The ${errorWords()}; one dot per dataset (large: competitive), the diamond their mean, short dashes the baselines.${yardstickWords()} Lower is better. Select a name to follow it. The paper's Figure 1.` },
+const AGAINST = { key: "against", title: "The newcomer against its rivals: ratio of errors", make: againstRivals, legend: false, about: () => data.comparison.about, setting: () => data.comparison.name };
+const WINNERS = {
+  key: "winners", title: "Lowest error by dataset and number of records", make: winners, legend: false,
+  about: () => `${chosenWords()}, by ${errorWords()}. ${tested() ? `“+2” (“+” on a narrow screen): two other algorithms tie with it statistically (${familyWords()}).` : untested()} Select a cell to see every algorithm there.`,
+};
+const EXPLORE = [
+  ["scale", "Error by number of records", [
+    { key: "scale", title: "Error of every algorithm, by number of records", make: errorByScale, legend: ["mean", "lines"], controls: orderOfPanels, about: () => `The ${errorWords()}; one mark per dataset (strong: competitive), the diamond their mean, short dashes the baselines.${yardstickWords()} Lower is better. Select a name to follow it. The paper's Figure 1; it calls the number of records scale.` },
   ]],
   ["dataset", "Error by dataset", [
-    { key: "dataset", title: "Error over the lowest on the same dataset", make: errorByDataset, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, by ${errorWords()}: 1.0 is the best there; framed: competitive${tested() ? ` (${familyWords()})` : ""}. The paper's Figures 2a and 2b.` },
+    { key: "dataset", title: "Errors on the same dataset", make: errorByDataset, legend: false, about: () => `${recordsWords(view.scale)}, by ${errorWords()}${view.dataset === undefined ? `, over the lowest on the same dataset: 1.0 is the best there${tested() ? `; framed: competitive (${familyWords()})` : ""}` : `; bars are ${view.measure === "mean" ? "two standard errors to each side" : "95 % intervals"}`}. The paper's Figures 2a and 2b.` },
   ]],
   ["records", "Errors in records", [
-    { key: "records", title: "By how many records an answer is off", make: inRecords, about: () => `${chosenWords()}: ${view.loss.perQuery?.words ?? "error"} over queries${view.measure === "mean" ? "" : ` in a bad run (${data.standards.percentile})`}, mean over datasets; the stronger the colour, the larger a part of all records. What this error means for someone publishing a table.` },
+    { key: "records", title: "By how many records an answer is off", make: inRecords, legend: false, about: () => `${chosenWords()}: ${view.loss.perQuery?.words ?? "error"} over queries${view.measure === "mean" ? "" : ` in a bad run (${data.standards.percentile})`}, mean over datasets; the stronger the colour, the larger a part of all records. What this error means for someone publishing a table.` },
   ]],
   ["domain", "Error by domain size", [
-    { key: "domain", title: "Error against the number of cells", make: errorByDomain, about: () => `The ${errorWords()} at scale ${scaleWords(nameOf("scale", view.scale))}, ${view.dataset === undefined ? "mean over datasets" : nameOf("dataset", view.dataset)}.${yardstickWords()} The paper's Figure 2c.` },
+    { key: "domain", title: "Error against the number of cells", make: errorByDomain, legend: ["lines"], about: () => `The ${errorWords()} with ${recordsWords(view.scale)}, ${view.dataset === undefined ? "mean over datasets" : nameOf("dataset", view.dataset)}. In colour: the best few, baselines, and what you follow; select a grey mark to follow its algorithm.${yardstickWords()} The paper's Figure 2c.` },
+  ]],
+  ["competitive", "Where each is competitive", [
+    { key: "competitive", title: "Datasets on which each algorithm is competitive", make: competitiveTable, legend: false, about: () => `${tested() ? `Lowest ${errorWords()}, or not significantly above it (${familyWords()}).` : `Datasets with the lowest ${errorWords()}. ${untested()}`} The paper's Table 3 counts among the 11 algorithms of its Figure 1, and so does dpbench paper --table 3.` },
   ]],
   ["regret", "Regret", [
-    { key: "regret", title: "What it costs to use one algorithm everywhere", make: regretChart, about: () => `Geometric mean over datasets and scales of the mean ${lossWords()} over the lowest there; the bar is a 95 % interval over datasets. Not narrowed by the dataset filter.` },
-    { key: "regret-scale", title: "Regret by scale", make: regretByScale, about: "The same at each scale by itself; 1 would be the best on every dataset." },
+    { key: "regret", title: "What it costs to use one algorithm everywhere", make: regretChart, legend: [], about: () => `Geometric mean over datasets and numbers of records of the ${errorWords()} over the lowest there; the bar is a 95 % interval over datasets.` },
+    { key: "regret-scale", title: "Regret by number of records", make: regretByScale, legend: false, about: "The same at each number of records by itself; 1 would be the best on every dataset." },
   ]],
   ["bias", "Bias against variance", [
-    { key: "bias", title: "Where the error comes from", make: biasAndVariance, about: () => `At scale ${scaleWords(nameOf("scale", view.scale))}, of a query's answer: shares of the squared error, mean over datasets, and both in records, corrected for the number of trials. More budget lowers variance; bias need not follow.` },
+    { key: "bias", title: "Where the error comes from", make: biasAndVariance, legend: false, about: () => `${recordsWords(view.scale)}, of a query's answer: shares of the squared error, mean over datasets, and both in records, corrected for the number of trials. More budget lowers variance; bias need not follow.` },
   ]],
-  ["time", "Time per trial", [{ key: "time", title: "Time in the algorithm", make: timePerTrial, about: () => `${chosenWords()}; dots are datasets and scales, the diamond is their median. Time on the machine that made these results.` }]],
+  ["time", "Time", [{ key: "time", title: "Time per trial", make: timePerTrial, legend: [], about: () => `${chosenWords()}; marks are datasets and numbers of records, the diamond is their median. On the machine that made these results.` }]],
   ["price", "The price of privacy", [{ key: "price", title: "Private over published error", make: priceOfPrivacy, about: "Geometric mean over datasets. Above 1: a really private form costs that much; below 1: it is better than what was published. If both forms share their code, any difference from 1 is noise." }]],
 ];
+const CATALOGUE = [["algorithms", "Algorithms"], ["datasets", "Datasets"], ["method", "How to read this"]];
+const VIEWS = { answer: "Answer", explore: "Explore", catalogue: "Catalogue" };
 
-/** A newcomer's comparison, where the page has one, comes before everything else. */
-const shownSections = () => (data.comparison ? [AGAINST, ...SECTIONS] : SECTIONS);
+/** Sections of a view, [[id, title]]; the first view has none to choose from. */
+const sectionsOf = (name) => ({ explore: [...EXPLORE, ["noise", "See the noise"]], catalogue: CATALOGUE }[name] ?? []);
+const currentView = () => (VIEWS[state.view] ? state.view : "answer");
+const currentSection = () => { const all = sectionsOf(currentView()); return (all.find(([id]) => id === state.section) ?? all[0])?.[0]; };
 
-let frames = [];
+const frames = new Map(); // what is drawn in a section, by its id; made when it is first looked at
 
-const barHeight = () => document.getElementById("filters").offsetHeight;
-
-/** What is jumped to stays below the filters, however many rows they take. */
-function makeRoom() {
-  document.documentElement.style.scrollPaddingTop = `${barHeight() + 12}px`;
-  document.getElementById("contents").style.top = `${barHeight() + 16}px`;
-}
-
-/** Mark the section that is being read in the contents. */
-function followSections() {
-  const links = new Map([...document.querySelectorAll("#contents a")].map((link) => [link.hash.slice(1), link]));
-  const mark = () => {
-    const read = [...document.querySelectorAll("main > section")].filter((each) => each.getBoundingClientRect().top < barHeight() + 80).at(-1)?.id ?? shownSections()[0][0];
-    for (const [id, link] of links) if (id === read) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
-  };
-  addEventListener("scroll", mark, { passive: true });
-  mark();
-}
-
-function facetSelect(name, words, options, current, text) {
-  const select = element("select", { id: `filter-${name}`, name }, ...options.map(([value, shown]) => element("option", { value }, shown)));
-  select.value = current;
-  select.addEventListener("change", () => { change({ [name]: select.value || undefined }); refresh(); document.getElementById(`filter-${name}`)?.focus(); });
-  return element("label", { title: text }, words, select);
-}
-
-function drawFilters() {
-  const { chosen, options } = view;
-  const words = { form: "Setting", dimensions: "Dimensions", workload: "Workload", domain: "Domain", budget: "Budget", task: "Task", seed: "Seed" };
-  const shown = { form: (name) => FORM_WORDS[name] || name, dimensions: (axes) => `${axes}-D` };
-  const facets = FACETS.filter((facet) => options[facet].length > 1).map((facet) => facetSelect(facet, words[facet],
-    options[facet].map((value) => [String(nameOf(facet, value)), (shown[facet] || String)(nameOf(facet, value))]), String(nameOf(facet, chosen[facet]))));
-  const form = document.getElementById("filters");
-  const open = element("button", { type: "button", class: "more", "aria-expanded": form.classList.contains("open") }, "Filters");
-  open.addEventListener("click", () => open.setAttribute("aria-expanded", form.classList.toggle("open")));
-  const asDefault = Object.keys(state).length === 0;
-  form.replaceChildren(open, ...facets,
-    facetSelect("measure", "Measure", view.offered.map((measure) => [measure, measure === "mean" ? "mean error" : data.standards.percentile]), view.measure),
-    facetSelect("loss", "Loss", data.losses.map((loss) => [loss.label, loss.label === "L2" ? "L2 (the paper's)" : loss.words]), view.loss.label),
-    facetSelect("dataset", "Dataset", [["", "all datasets"], ...options.dataset.map((value) => [nameOf("dataset", value), nameOf("dataset", value)])], view.dataset === undefined ? "" : nameOf("dataset", view.dataset)),
-    facetSelect("scale", "Scale, where one is shown", options.scale.map((value) => [String(nameOf("scale", value)), scaleWords(nameOf("scale", value))]), String(nameOf("scale", view.scale))),
-    element("button", { type: "button", id: "reset", disabled: asDefault, onclick: () => { state = {}; change({}); refresh(); } }, "Reset"));
-}
-
-function listed(names) {
-  const shown = names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} more`] : names;
-  return shown.length > 1 ? `${shown.slice(0, -1).join(", ")} and ${shown[shown.length - 1]}` : shown[0];
-}
-
-/** The answer in words: which algorithm is competitive most often at the ends of the scales, and which is the safest choice. */
-function headline() {
-  if (!tested()) return untested();
-  const most = (scale) => {
-    const here = view.rows.filter((i) => column.scale[i] === scale);
-    const wins = [...grouped(here, (i) => column.algorithm[i])].map(([who, own]) => [who, own.filter(competitive).length]).sort((a, b) => b[1] - a[1]);
-    const total = new Set(here.map((i) => column.dataset[i])).size;
-    const first = wins.filter(([, count]) => count === wins[0][1]).map(([who]) => algorithmName(who));
-    return `at scale ${scaleWords(nameOf("scale", scale))} ${listed(first)} ${first.length > 1 ? "are" : "is"} competitive on ${wins[0][1]} of ${total} dataset${total === 1 ? "" : "s"}`;
-  };
-  const { scale } = view.options;
-  const ends = scale.length > 1 ? `${most(scale[0])}; ${most(scale[scale.length - 1])}` : most(scale[0]);
-  const lines = regretLines(-1);
-  const whole = lines.filter((line) => !line.missing).sort((a, b) => a.value - b.value);
-  const [safest] = whole;
-  const regret = 2 * whole.length >= lines.length && safest ? ` Used everywhere, ${algorithmName(safest.who)} costs least: ${number(safest.value)} times the best on average.` : "";
-  return `${ends[0].toUpperCase()}${ends.slice(1)}.${regret}${newcomers()}`;
-}
-
-/** What is said first of somebody's own algorithms. */
-function newcomers() {
-  const ranked = regretLines(-1).filter((line) => !line.missing).sort((a, b) => a.value - b.value);
-  const own = distinct(view.rows, "algorithm").filter(isOwn).slice(0, 3);
-  return own.map((who) => {
-    const here = view.rows.filter((i) => column.algorithm[i] === who);
-    const rank = ranked.findIndex((line) => line.who === who);
-    const regret = rank < 0 ? "" : `; used everywhere it costs ${number(ranked[rank].value)} times the best, rank ${rank + 1} of ${ranked.length}`;
-    return ` ${algorithmName(who)} is competitive in ${here.filter(competitive).length} of ${here.length} settings${regret}.`;
-  }).join("");
-}
-
-function build() {
-  const main = document.getElementById("main");
-  const sections = shownSections().map(([id, title, figures]) => section(id, title, element("div", { class: figures.length > 1 ? "pair" : undefined }, ...figures.map((spec) => { const frame = figureFrame(spec); frames.push(frame); return frame; }))));
-  sections.find((each) => each.id === "wins").querySelector("h2").after(element("p", { class: "lead", id: "headline" }));
-  const look = explorer();
-  frames.push(look);
-  main.replaceChildren(...sections, section("explore", "See the noise", look),
-    section("algorithms", "Algorithms", element("div", { id: "algorithm-cards" })), section("datasets", "Datasets", element("p", { class: "about" }, "Pictures are of the copy on the machine that made this page, coarsened, or of a draw from a synthetic shape; heights and colours are logarithms of counts."), element("div", { id: "dataset-cards" })),
-    section("method", "How to read this", ...method()));
-  const all = [...shownSections().map(([id, title]) => [id, title]), ["explore", "See the noise"], ["algorithms", "Algorithms"], ["datasets", "Datasets"], ["method", "How to read this"]];
-  document.getElementById("contents").replaceChildren(element("ol", {}, ...all.map(([id, title]) => {
-    const link = element("a", { href: `#${id}` }, title);
-    link.addEventListener("click", (event) => { event.preventDefault(); jump(id); });
-    return element("li", {}, link);
-  })));
-  document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); jump("wins"); });
+function framesOf(id) {
+  if (!frames.has(id)) frames.set(id, (id === "noise" ? [explorer()] : EXPLORE.find(([each]) => each === id)[2].map(figureFrame)));
+  return frames.get(id);
 }
 
 function section(id, title, ...content) {
   return element("section", { id, "aria-labelledby": `${id}-title` }, element("h2", { id: `${id}-title`, tabindex: -1 }, title), ...content);
 }
 
-function jump(id) {
-  document.getElementById(id).scrollIntoView();
-  document.getElementById(`${id}-title`).focus({ preventScroll: true });
+let board = null;
+let wins = null;
+let rivals = null;
+
+/** Go elsewhere on the page, so that "back" returns. */
+function go(changes) {
+  change(changes);
+  draw();
+  if (!state.card) scrollTo(0, 0);
+  document.querySelector(state.card ? ".chosen h3" : "#main h2")?.focus({ preventScroll: true });
+}
+
+function facetSelect(name, words, options, current) {
+  const select = element("select", { id: `filter-${name}`, name }, ...options.map(([value, shown]) => element("option", { value }, shown)));
+  select.value = current;
+  select.addEventListener("change", () => { change({ [name]: select.value || undefined }); draw(); document.getElementById(`filter-${name}`)?.focus(); });
+  return element("label", {}, words, select);
+}
+
+function drawFilters() {
+  const { chosen, options } = view;
+  const words = { form: "Setting", dimensions: "Task", workload: "Queries", domain: "Domain", budget: "Budget", task: "Plan", seed: "Seed" };
+  const shown = { form: (name) => FORM_WORDS[name] || name, dimensions: (axes) => ({ 1: "line (1-D)", 2: "plane (2-D)" }[axes] ?? axesWords(axes)), workload: (name) => workloadWords(name, chosen.dimensions), domain: domainWords };
+  const facets = FACETS.filter((facet) => options[facet].length > 1).map((facet) => facetSelect(facet, words[facet],
+    options[facet].map((value) => [String(nameOf(facet, value)), (shown[facet] || String)(nameOf(facet, value))]), String(nameOf(facet, chosen[facet]))));
+  const form = document.getElementById("filters");
+  const open = element("button", { type: "button", class: "more", "aria-expanded": String(form.classList.contains("open")), "aria-controls": "filters" }, "Filters");
+  open.addEventListener("click", () => open.setAttribute("aria-expanded", String(form.classList.toggle("open"))));
+  const filters = ["measure", "loss", "dataset", "scale", "mark", ...FACETS];
+  const asDefault = !filters.some((name) => state[name] !== undefined);
+  const oneScale = currentView() === "explore" && ["dataset", "domain", "bias"].includes(currentSection());
+  form.hidden = currentView() === "catalogue" || currentSection() === "noise";
+  const records = oneScale ? [facetSelect("scale", "Records", options.scale.map((value) => [String(nameOf("scale", value)), scaleWords(nameOf("scale", value))]), String(nameOf("scale", view.scale)))] : [];
+  form.replaceChildren(open, element("span", { class: "summary" }, `${FORM_WORDS[nameOf("form", chosen.form)]}, ${axesWords(chosen.dimensions)}, ${domainWords(nameOf("domain", chosen.domain))}`), ...facets,
+    facetSelect("measure", "Measure", view.offered.map((measure) => [measure, measure === "mean" ? "mean error" : data.standards.percentile]), view.measure),
+    facetSelect("loss", "Loss", data.losses.map((loss) => [loss.label, loss.label === "L2" ? "L2 (the paper's)" : loss.words]), view.loss.label),
+    facetSelect("dataset", "Dataset", [["", "all datasets"], ...options.dataset.map((value) => [nameOf("dataset", value), nameOf("dataset", value)])], view.dataset === undefined ? "" : nameOf("dataset", view.dataset)),
+    ...records,
+    element("button", { type: "button", id: "reset", disabled: asDefault, onclick: () => { change(Object.fromEntries(filters.map((name) => [name, undefined]))); draw(); } }, "Reset"));
+}
+
+/** Links that work like links, and change this page without loading it again. */
+function stepLink(changes, text, current) {
+  return element("a", { href: addressWith(changes), "aria-current": current ? "page" : undefined }, text);
+}
+
+function drawContents() {
+  const now = currentView();
+  document.getElementById("views").replaceChildren(...Object.entries(VIEWS).map(([id, title]) => stepLink({ view: id === "answer" ? undefined : id, section: undefined, card: undefined }, title, id === now)));
+  const all = sectionsOf(now);
+  const contents = document.getElementById("contents");
+  contents.hidden = !all.length;
+  document.querySelector(".frame").classList.toggle("alone", !all.length);
+  const select = element("select", { id: "section", name: "section" }, ...all.map(([id, title]) => element("option", { value: id }, title)));
+  select.value = currentSection();
+  select.addEventListener("change", () => { change({ section: select.value, card: undefined }); draw(); document.getElementById("section").focus(); });
+  contents.replaceChildren(element("label", { class: "menu" }, "Show", select), element("ol", {}, ...all.map(([id, title]) => element("li", {}, stepLink({ section: id, card: undefined }, title, id === currentSection())))));
 }
 
 function method() {
   const { alpha, baselines, percentile, tests } = data.standards;
   const origin = Object.entries(data.origin).map(([name, values]) => element("li", {}, `${name}: ${values.map((value) => (typeof value === "object" ? JSON.stringify(value) : value)).join("; ")}`));
-  return [
-    element("p", { class: "about" }, `Scaled error is a norm (L2, L1 or L-infinity) of the differences between true and noisy answers, divided by the number of queries and by the scale, which is the number of records. Losses of these results: ${data.losses.map((loss) => loss.words).join(", ")}. Competitive by mean: lowest mean error, or not significantly above it by the ${tests.mean.words} at ${alpha}/(n - 1), for n algorithms. By ${percentile}: the same by the ${tests.percentile.words}, which is made for few trials. Settings with a failed unit are not compared. Baselines: ${baselines.join(", ") || "none"}.`),
-    data.yardsticks.length ? element("p", { class: "about" }, "The limit is an expected squared error per query that no unbiased strategy with noise of that kind (Laplace, or Gaussian under zCDP) is below, whatever it measures; the best known strategy is the data-independent algorithm of the catalogue with the least expected squared error. Neither needs a run. Errors here are means of norms, so both are drawn at their root mean square, sqrt(expected squared error per query / queries) / scale. By Jensen's inequality an algorithm's mean error is at most its own root mean square.") : null,
-    element("p", { class: "about" }, "A table or figure is about one budget: epsilon alone is pure differential privacy with Laplace noise; epsilon with a delta, or a rho, is Gaussian noise accounted in zCDP. Budgets are never mixed, and only those that state the same epsilon and delta promise the same. The unit of privacy is the record."),
-    element("p", { class: "about" }, "Two settings: “as the paper did” uses the published forms with the true scale, some of which are not differentially private; “private end to end” uses forms that the audit did not refute and that estimate every fact that they need with part of the budget."),
-    element("details", {}, element("summary", {}, "Where these results come from"), element("ul", { class: "facts" }, ...origin)),
-  ];
+  const say = (...text) => element("p", { class: "about" }, ...text);
+  return section("method", "How to read this",
+    say("An algorithm is given a table of counts (a histogram over cells) and returns a noisy one. Queries are ranges: how many records lie in these cells? Error compares the noisy answers with the true ones."),
+    say(`Scaled error is a norm (L2, L1 or L-infinity) of the differences between true and noisy answers, divided by the number of queries and by the number of records, which the paper calls scale. Losses of these results: ${data.losses.map((loss) => loss.words).join(", ")}. Competitive by mean: lowest mean error, or not significantly above it by the ${tests.mean.words} at ${alpha}/(n - 1), for n algorithms. By ${percentile}: the same by the ${tests.percentile.words}, which is made for few trials. Settings with a failed unit are not compared. Baselines: ${baselines.join(", ") || "none"}.`),
+    say("Regret is an algorithm's error over the lowest error of any algorithm in the same setting, as a geometric mean over settings. Its interval is over datasets, drawn with replacement."),
+    data.yardsticks.length ? say("The limit is an expected squared error per query that no unbiased strategy with noise of that kind (Laplace, or Gaussian under zCDP) is below, whatever it measures; the best known strategy is the data-independent algorithm of the catalogue with the least expected squared error. Neither needs a run. Errors here are means of norms, so both are drawn at their root mean square, sqrt(expected squared error per query / queries) / records. By Jensen's inequality an algorithm's mean error is at most its own root mean square.") : null,
+    say("A table or figure is about one budget: epsilon alone is pure differential privacy with Laplace noise; epsilon with a delta, or a rho, is Gaussian noise accounted in zCDP. Budgets are never mixed, and only those that state the same epsilon and delta promise the same. The unit of privacy is the record."),
+    say(`Two settings: “private end to end” uses forms that the audit did not refute and that estimate every fact that they need with part of the budget; “as the paper did” uses the published forms with the true number of records, some of which are not differentially private. Those are marked ${MARK} wherever they appear.`),
+    element("details", {}, element("summary", {}, "Where these results come from"), element("ul", { class: "facts" }, ...origin)));
 }
-
-const plural = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 function drawHead() {
   const { names } = data;
   const trials = column.trials.reduce((sum, value) => sum + value, 0);
-  const broken = column.failed.filter((units) => units > 0).length;
+  const failed = column.failed.reduce((count, units) => count + (units > 0), 0);
   document.getElementById("title").textContent = data.title;
-  document.getElementById("facts").textContent = `${plural(names.algorithm.length, "algorithm")} for range queries under differential privacy, ${plural(names.dataset.length, "dataset")}, ${plural(column.algorithm.length, "setting")}, ${trials.toLocaleString("en")} trials.${broken ? ` ${broken} settings with failed units are left out.` : ""}`;
+  document.getElementById("facts").textContent = `${plural(names.algorithm.length, "algorithm")} for range queries under differential privacy, ${plural(names.dataset.length, "dataset")}, ${plural(column.algorithm.length, "setting")}, ${whole(trials)} trials.${failed ? ` ${failed} settings with failed units are left out.` : ""}`;
 }
 
-function refresh() {
+/** Draw what the address says: one view, and of it one section. */
+function draw() {
   hideTip();
   resolve();
+  drawContents();
   drawFilters();
-  makeRoom();
-  document.getElementById("headline").textContent = headline();
-  for (const frame of frames) frame.draw();
+  const [now, id] = [currentView(), currentSection()];
+  const lead = document.getElementById("lead");
+  const main = document.getElementById("main");
+  lead.hidden = now !== "answer";
+  if (now === "answer") {
+    drawLead(lead);
+    board ??= leaderboard();
+    wins ??= figureFrame(WINNERS);
+    if (board.parentElement !== main) main.replaceChildren(board, section("wins", "Which algorithm wins where", wins));
+    board.draw();
+    wins.draw();
+  } else if (now === "explore") {
+    const own = framesOf(id);
+    if (!own[0].isConnected) main.replaceChildren(section(id, sectionsOf(now).find(([each]) => each === id)[1], ...own));
+    for (const frame of own) frame.draw();
+  } else {
+    main.replaceChildren({ algorithms: algorithmCards, datasets: datasetCards, method }[id]());
+    document.getElementById(`card-${slug(state.card ?? "")}`)?.scrollIntoView({ block: "start" });
+  }
+  document.title = now === "answer" ? data.title : `${id ? sectionsOf(now).find(([each]) => each === id)[1] : VIEWS[now]} – ${data.title}`;
 }
 
-function drawCards() {
-  document.getElementById("algorithm-cards").replaceChildren(algorithmCards());
-  document.getElementById("dataset-cards").replaceChildren(datasetCards());
-  for (const old of document.querySelectorAll("figure > .legend")) old.replaceWith(kindLegend());
+/** What does not depend on filters: a newcomer's comparison, advice, the recommender. Drawn once for each theme. */
+function drawLead(lead) {
+  if (lead.dataset.theme === document.documentElement.dataset.theme) return;
+  lead.dataset.theme = document.documentElement.dataset.theme;
+  rivals ??= data.comparison ? figureFrame(AGAINST) : null;
+  const parts = [advice(), recommender()].filter(Boolean);
+  lead.replaceChildren(...(rivals ? [section("against", "The newcomer against its rivals", rivals)] : []), ...(parts.length ? [element("div", { class: "pair" }, ...parts)] : []));
+  rivals?.draw();
 }
 
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
@@ -189,26 +178,21 @@ function setTheme(theme) {
   document.getElementById("theme").setAttribute("aria-label", `Use ${theme === "dark" ? "light" : "dark"} colours`);
 }
 
-function redraw() {
-  refresh();
-  drawCards();
-}
-
 async function start() {
   setTheme(prefersDark.matches ? "dark" : "light");
   await readData();
   readAddress();
-  build();
   drawHead();
-  redraw();
+  document.getElementById("loading").remove();
+  draw();
   followPointer();
-  followSections();
-  document.getElementById("theme").addEventListener("click", () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); redraw(); });
+  document.getElementById("theme").addEventListener("click", () => { setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"); draw(); });
   document.getElementById("filters").addEventListener("submit", (event) => event.preventDefault());
-  prefersDark.addEventListener("change", (event) => { setTheme(event.matches ? "dark" : "light"); redraw(); });
-  addEventListener("hashchange", () => { readAddress(); refresh(); });
+  document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); document.querySelector("#main h2").focus(); });
+  prefersDark.addEventListener("change", (event) => { setTheme(event.matches ? "dark" : "light"); draw(); });
+  addEventListener("popstate", () => { const before = `${currentView()} ${currentSection()}`; readAddress(); draw(); if (before !== `${currentView()} ${currentSection()}` && !state.card) scrollTo(0, 0); });
   let width = innerWidth;
-  addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; refresh(); } });
+  addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; delete document.getElementById("lead").dataset.theme; draw(); } });
   document.body.dataset.ready = "yes";
 }
 
