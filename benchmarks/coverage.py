@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 import dpbench as dpb
 from dpbench import datasets, fitted
+from dpbench.algorithm import Outcome
 from dpbench.datasets import families, shapes
 from dpbench.domain import Domain
 from dpbench.mathematics.posterior_bars import DRAWS, Calibration, cut_length
@@ -136,18 +137,37 @@ def look(release: Release, folder: Path) -> dict[str, Floats]:
         release.domain, outcome.estimate[0], np.random.default_rng(seed_for(0, "coverage", release.key, "queries"))
     )
     draws = outcome.draws(DRAWS)[0]
+    together = Ranges(
+        release.domain,
+        *(np.concatenate([getattr(each, end) for each in queries.values()]) for end in ("lower", "upper")),
+    )
+    marked = outcome.guaranteed(together)[0]
+    exact = exact_intervals_of(outcome, together, marked if release.synthetic else np.ones_like(marked))
+    ends = np.cumsum([each.queries for each in queries.values()])[:-1]
     result: dict[str, Floats] = {}
-    for kind, ranges in queries.items():
+    for (kind, ranges), mark, guaranteed in zip(
+        queries.items(), np.split(marked, ends), np.split(exact, ends), strict=True
+    ):
         answers = ranges.answer(draws)
         points = [0.5, *(each for p in LEVELS for each in ((1 - p) / 2, (1 + p) / 2))]
         result[f"{kind}/quantiles"] = np.quantile(answers, points, axis=0, method="hazen")
         result[f"{kind}/truth"] = ranges.answer(x).astype(np.float64)
         result[f"{kind}/estimate"] = ranges.answer(outcome.estimate[0])
         result[f"{kind}/cut"] = cut_length(ranges, slice(None))
-        result[f"{kind}/marked"] = outcome.guaranteed(ranges)[0]
-        result[f"{kind}/guaranteed"] = outcome.intervals(ranges, 0.9, guaranteed=True)[0]
+        result[f"{kind}/marked"] = mark
+        result[f"{kind}/guaranteed"] = guaranteed
     folder.mkdir(parents=True, exist_ok=True)
     np.savez(path, **result)  # type: ignore[arg-type]
+    return result
+
+
+def exact_intervals_of(outcome: Outcome, ranges: Ranges, wanted: NDArray[np.bool_]) -> Floats:
+    """``(q, 2)``: guaranteed intervals of level 0.9 of some of the ranges; the others, which the training needs not,
+    are nan."""
+    result = np.full((ranges.queries, 2), np.nan)
+    if wanted.any():
+        some = Ranges(ranges.domain, ranges.lower[wanted], ranges.upper[wanted])
+        result[wanted] = outcome.intervals(some, 0.9, guaranteed=True)[0]
     return result
 
 

@@ -7,13 +7,15 @@ promise the same. A package that is missing is one line, and the others are run.
 
 from __future__ import annotations
 
-import random
+import runpy
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,58 +30,25 @@ Run = Callable[[Counts, float, int], Estimate]
 """From counts, epsilon and a seed to an estimate of the counts."""
 
 
+ADAPTERS = Path(__file__).parent.parent / "docs" / "adapters"
+
 # --- one small function per peer ------------------------------------------------------------------
 
 
-def opendp_histogram(x: Counts, epsilon: float, seed: int) -> Estimate:
-    """Discrete Laplace noise on every cell; randomness is the operating system's, whatever the seed."""
-    import opendp.prelude as odp
+def adapter(file: str, function: str) -> Run:
+    """A function of docs/adapters, loaded when it is first called: its library may be missing."""
 
-    del seed
-    odp.enable_features("contrib")
-    space = odp.vector_domain(odp.atom_domain(T=int), size=len(x)), odp.l1_distance(T=int)
-    noisy = odp.m.make_laplace(*space, scale=1 / epsilon)
-    return np.array(noisy(x.tolist()), dtype=np.float64)
+    def run(x: Counts, epsilon: float, seed: int) -> Estimate:
+        found = loaded(str(ADAPTERS / file))[function]
+        return np.asarray(found(x, dpb.workloads.Prefix(len(x)), epsilon, np.random.default_rng(seed)))
 
-
-def opendp_tree(x: Counts, epsilon: float, seed: int) -> Estimate:
-    """Noise on all nodes of a b-ary tree, made consistent by least squares."""
-    import opendp.prelude as odp
-
-    del seed
-    odp.enable_features("contrib")
-    space = odp.vector_domain(odp.atom_domain(T=int), size=len(x)), odp.l1_distance(T=int)
-    branching = odp.t.choose_branching_factor(size_guess=len(x))
-    tree = odp.t.make_b_ary_tree(*space, leaf_count=len(x), branching_factor=branching)
-    noisy = tree >> odp.m.then_laplace(scale=tree.map(1) / epsilon)
-    consistent = odp.t.make_consistent_b_ary_tree(branching_factor=branching)
-    return np.array(consistent(noisy(x.tolist())), dtype=np.float64)[: len(x)]
+    return run
 
 
-def diffprivlib_histogram(x: Counts, epsilon: float, seed: int) -> Estimate:
-    """Truncated geometric noise on every cell, from records."""
-    from diffprivlib.tools import histogram
-
-    records = np.repeat(np.arange(len(x)), x)
-    ends = (-0.5, len(x) - 0.5)
-    return np.asarray(histogram(records, epsilon, bins=len(x), range=ends, random_state=seed)[0], dtype=np.float64)
-
-
-def smartnoise_mwem(x: Counts, epsilon: float, seed: int) -> Estimate:
-    """MWEM over random ranges, in ten rounds."""
-    from snsynth.mwem import MWEMSynthesizer
-    from snsynth.transform.table import NoTransformer
-
-    random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002  (it draws from the global generators)
-    records = np.repeat(np.arange(len(x)), x).reshape(-1, 1)
-    made = MWEMSynthesizer(epsilon=epsilon, iterations=10, q_count=400, add_ranges=True)
-    made.fit(records, transformer=NoTransformer())
-    found = np.zeros(len(x))
-    first = int(records.min())
-    shown = np.ravel(made.synthetic_histograms[0][0])
-    found[first : first + len(shown)] = shown
-    return found
+@cache
+def loaded(path: str) -> dict[str, Any]:
+    """What a file defines."""
+    return runpy.run_path(path)
 
 
 def ours(x: Counts, epsilon: float, seed: int, *, name: str) -> Estimate:
@@ -105,28 +74,35 @@ PEERS = (
     Peer(
         "OpenDP histogram",
         "opendp",
-        opendp_histogram,
+        adapter("opendp_histograms.py", "histogram"),
         "exact integer noise; neighbours differ by one record added or removed; cells are given",
     ),
     Peer(
         "OpenDP b-ary tree",
         "opendp",
-        opendp_tree,
+        adapter("opendp_histograms.py", "tree"),
         "the same, on every node of a tree whose branching it chooses for all ranges; estimates may be negative",
     ),
     Peer(
         "diffprivlib histogram",
         "diffprivlib",
-        diffprivlib_histogram,
+        adapter("diffprivlib_histogram.py", "cells"),
         "counts below 0 become 0, which is biased on prefixes; neighbours by one record; reads records, not counts",
     ),
     Peer(
         "SmartNoise MWEM",
         "smartnoise-synth",
-        smartnoise_mwem,
+        adapter("smartnoise_mwem.py", "mwem"),
         "takes the number of records and the first and last cell with one as public; floating-point Laplace noise; 10 "
         "rounds on 400 random ranges (left to itself it takes 50)",
         trials=2,
+    ),
+    Peer(
+        "Private-PGM",
+        "mbi",
+        adapter("private_pgm.py", "marginals"),
+        "floating-point Laplace noise of our own on every cell; the library finds the most likely distribution",
+        trials=3,
     ),
     *(
         Peer(f"dpbench {name}", "dpbench-range", partial(ours, name=name), caveat)
