@@ -52,7 +52,7 @@ def test_the_limits_of_the_specification_on_one_axis(kind, n):
     """To its last digit, by either method."""
     best, bound = LINES[kind, n]
     assert float(limit(made(kind, n), 1)) == pytest.approx(bound, abs=5.1e-5)
-    if best is not None:
+    if best is not None and (n == 64 or kind is Prefix):
         assert float(limit(made(kind, n), 1, method="dual")) == pytest.approx(best, abs=1e-4)
 
 
@@ -60,6 +60,9 @@ def test_the_limits_of_the_specification_on_one_axis(kind, n):
 @pytest.mark.parametrize(
     ("workload", "method", "value"),
     [
+        (AllRange(256), "dual", 16.8367),
+        (RandomRange(256, queries=None), "dual", 17.9397),
+        (RandomSmall(256, queries=None), "dual", 7.5761),
         (RandomRange(4096, queries=None), "svd", 35.5048),
         (RandomSmall(4096, queries=None), "svd", 19.7760),
         (Prefix(1024), "dual", 17.4694),
@@ -81,7 +84,7 @@ def test_the_limits_of_the_specification_on_squares(kind):
         assert float(limit(made(kind, (side, side)), 1, method="dual")) == pytest.approx(value, rel=2e-6, abs=5.1e-5)
 
 
-@pytest.mark.parametrize(("side", "value"), [(32, 36.725), (64, 51.583)])
+@pytest.mark.parametrize(("side", "value"), [(32, 36.725), pytest.param(64, 51.583, marks=pytest.mark.slow)])
 def test_a_list_has_a_limit_of_its_own(side, value):
     """The 2000 boxes of seed 0, whose rank is at most 2000."""
     assert float(limit(RandomRange((side, side)), 1)) == pytest.approx(value, rel=2e-5)

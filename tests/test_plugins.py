@@ -121,6 +121,7 @@ def test_run(jobs, mine, tmp_path, capsys):
 def test_check_report_and_tune(mine, tmp_path, capsys, monkeypatch):
     """Each finds what lies beside the file."""
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
+    monkeypatch.setattr("dpbench.gallery.added.audit_words", lambda reference: "")  # see tests/cli/test_report.py
     assert main(["check", mine, "--cases", "16", "--jobs", "1", "--quiet"]) == 0
     assert main(["run", plan_file(tmp_path), "--algorithm", mine, "--store", "s", "--jobs", "0", "--quiet"]) == 0
     assert main(["report", "s", "--with", mine, "--out", "page"]) == 0

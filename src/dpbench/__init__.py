@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dpbench.generator import generate
     from dpbench.limits import limit
     from dpbench.privacy.mechanisms import Mechanism
+    from dpbench.run.from_python import run_plan
     from dpbench.task import RANGE_1D, RANGE_2D, Task
 
 __version__ = "0.1.0"
@@ -67,6 +68,7 @@ _NAMES = {
     "generate": "generator",
     "limit": "limits",
     "recommend": "advice.advisor",
+    "run_plan": "run.from_python",
 }
 
 __all__ = [
@@ -89,19 +91,22 @@ __all__ = [
     "recommend",
     "release",
     "results",
+    "run_plan",
     "tables",
     "testing",
     "workloads",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import on first use, so that ``import dpbench`` and ``dpbench --help`` are quick."""
-    if name in _MODULES:
-        return import_module(f"dpbench.{name}")
-    if name in _NAMES:
-        return getattr(import_module(f"dpbench.{_NAMES[name]}"), name)
-    raise AttributeError(f"module 'dpbench' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker is to see the names above and no others, so that it finds a typo
+
+    def __getattr__(name: str) -> Any:
+        """Import on first use, so that ``import dpbench`` and ``dpbench --help`` are quick."""
+        if name in _MODULES:
+            return import_module(f"dpbench.{name}")
+        if name in _NAMES:
+            return getattr(import_module(f"dpbench.{_NAMES[name]}"), name)
+        raise AttributeError(f"module 'dpbench' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -58,6 +58,8 @@ class SignificanceTest(ABC):
     """What captions call it."""
     compares: ClassVar[Literal["mean", "percentile"]] = "mean"
     """The measurement that algorithms are ranked by before the best is tested against the others."""
+    from_summaries: ClassVar[bool] = False
+    """Whether it needs no more than trials, mean and deviation of every setting."""
 
     def measure_words(self, standards: Standards) -> str:
         """What algorithms are ranked by, in captions."""
@@ -68,12 +70,21 @@ class SignificanceTest(ABC):
         """What algorithms are ranked by, one number per setting; the lowest is the best."""
         return np.asarray(getattr(results.measured, self.compares))
 
+    def insist_on_trials(self, results: Results) -> None:
+        """Refuse results that have no errors of single trials by their loss, where the test needs them."""
+        if not (self.from_summaries or results.single_trials):
+            raise InvalidInput(
+                f"the test {self.name} needs errors of single trials, and of the loss {results.standards.loss} these "
+                f"results keep mean, deviation and 95th percentile; use the test unpaired, or a store"
+            )
+
     def estimate(self, results: Results) -> Floats:
         """What the test takes differences of, one number per setting; the score unless a test says otherwise."""
         return self.score(results)
 
     def p_values(self, results: Results, one: Numbers, other: Numbers) -> Floats:
         """P-values of settings against settings, by number; numbers broadcast, and NaN stands where one is -1."""
+        self.insist_on_trials(results)
         one, other = np.broadcast_arrays(one, other)
         valid = (one >= 0) & (other >= 0)
         found = np.full(one.shape, np.nan)
@@ -92,6 +103,7 @@ class Unpaired(SignificanceTest):
 
     name = "unpaired"
     words = "unpaired t-test"
+    from_summaries = True
 
     def of_pairs(self, results: Results, one: Numbers, other: Numbers) -> Floats:
         """From means and deviations alone."""
@@ -136,16 +148,12 @@ class Percentile(SignificanceTest):
 
     def estimate(self, results: Results) -> Floats:
         """Smooth estimates of the log percentile, which may order two settings otherwise than the percentile does."""
-        return self._moments(results)[0]
+        self.insist_on_trials(results)
+        return results.log_percentiles[0]
 
     def of_pairs(self, results: Results, one: Numbers, other: Numbers) -> Floats:
         """From smooth estimates and their jackknife variances."""
-        return _welch(*self._moments(results), one, other)
-
-    @staticmethod
-    def _moments(results: Results) -> tuple[Floats, Floats, Floats]:
-        samples, trials = results.errors.shape[1:]
-        return tail_moments(results.errors.reshape(len(results), samples * trials), results.standards.percentile)
+        return _welch(*results.log_percentiles, one, other)
 
 
 TESTS = {test.name: test for test in (Unpaired(), Paired(), Blocked(), Percentile())}

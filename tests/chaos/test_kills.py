@@ -21,6 +21,6 @@ def test_kills_lose_nothing_and_double_nothing(chaos, tmp_path):
     """After kill -9 of parent and workers and a resumption, the export is byte-equal to that of a calm run."""
     shaken = chaos.Chaos(tmp_path, seed=3, samples=3)
     shaken.reference()
-    shaken.disturb(kills=5, longest=3.0)
+    shaken.disturb(kills=3, longest=3.0)
     assert shaken.faults == []
     assert shaken.counts["studies finished"] >= 1

@@ -28,7 +28,8 @@ _collect(build_parser())
 LEAVES = [path for path, parser in PARSERS.items() if parser.get_default("run")]
 
 BAD = """
-frobnicate | invalid choice: 'frobnicate'
+frobnicate | no verb named 'frobnicate'
+rnu | did you mean run?
 run | required: SUITE|PLAN.toml
 run nosuch | known: demo, quick
 run bad.toml | not valid TOML
@@ -45,9 +46,11 @@ run demo --timeout 0 | --timeout
 run demo --shard 5/4 | write for example 1/4
 run demo --store notes.txt --algorithm Identity | give an empty or a new folder
 run demo --with plain.py:Mine | plain.py named 'Mine'; there are none
-run demo --variant other | choose from
+run demo --variant other | known: private, published
+run demo --varient private | did you mean --variant?
+run demo --quie | did you mean --quiet?
 list | required: what
-list things | choose from
+list things | no choice named 'things'; known:
 new | required: FILE.py
 new notes.txt | is not a Python file
 new nosuch/mine.py | No such file
@@ -68,7 +71,7 @@ strategies --domain 16 --workload RandomRange(queries=100000000000000) | set DPB
 strategies --domain 1000000000000 | set DPBENCH_MEMORY
 strategies --domain 16 --rho 1 --delta 0.1 | give rho alone
 paper --store nosuch | make one with
-paper --finding 11 | choose from
+paper --finding 11 | no value of --finding named 11; known: 1, 2
 paper --store store --page nosuch/x.md | nosuch/x.md: No such file
 paper --store store --csv nosuch/x.csv | give a file in a folder that exists
 paper --store store --pack notes.txt | notes.txt: File exists
@@ -87,7 +90,7 @@ interpret empty | make one with
 interpret notes.txt | not a Parquet file
 interpret store --dataset nosuch | dpbench store info
 interpret store --csv nosuch/x.csv | give a file in a folder that exists
-interpret store --what nothing | choose from
+interpret store --what nothing | no value of --what named 'nothing'
 principles nosuch | make one with
 properties Identidy | did you mean Identity?
 store | required: COMMAND
@@ -99,13 +102,16 @@ store export store --out trials.xls | .csv, .json or .parquet
 store export store --out nosuch/trials.csv | give a file in a folder that exists
 store versions nosuch | make one with
 store versions store --drop nosuch | no version named
+store diff store nosuch | make one with
+store diff store store@nosuch | no version named
+leaderboard nosuch.parquet | cannot read the summary
 check Identidy | did you mean Identity?
 check nosuch.py:Mine | there is no file
 release | SPEC.toml --verify is required
 table | required: SPEC.toml
 table nosuch.toml | check the path
 table bad.toml | not valid TOML
-tune | required: NAME|FILE.py:Class, --out
+tune | required: NAME|FILE.py:Class, -o/--out
 tune Identity --out x.json | name one with --grid
 tune MWEM --out x.json --grid rounds | write for example rounds=4,8,16
 tune MWEM --out x.json --dataset MEDCOST | train on synthetic shapes
@@ -120,10 +126,10 @@ repair findings nosuch | make one with
 data | required: COMMAND
 data pull NOSUCH | no dataset named
 data pull --mirror nosuch --folder here MEDCOST | give a folder that has 1D/ and 2D/, or a URL
-data verify --fodler here | unrecognized arguments
+data verify --fodler here | did you mean --folder?
 data path here | unrecognized arguments
 completion | required: shell
-completion tcsh | choose from
+completion tcsh | did you mean zsh
 """
 CASES = [tuple(part.rsplit(" | ", 1)) for part in BAD.strip().splitlines()]
 
@@ -194,7 +200,7 @@ def test_every_command_speaks_json():
         ("run demo --store new --algorithm Hb --domain 16 --samples 1 --trials 1 --quiet --jobs 0", "errors"),
         ("store info store", "settings"),
         ("store verify store", "damaged"),
-        ("store merge store --out merged", "units added"),
+        ("store merge store --out merged", "units_added"),
         ("store export store --out trials.csv", "rows"),
         ("store versions store", None),
         ("data path", "folder"),

@@ -49,3 +49,13 @@ def test_the_price_needs_both_settings(store, capsys):
     """One line, exit code 2."""
     assert main(["paper", "--store", store, "--price"]) == 2
     assert "needs both settings" in capsys.readouterr().err
+
+
+def test_claims_of_our_own_stand_in_a_block_of_their_own(capsys):
+    """One open problem with what decided it; it says what was expected, holds or is refuted, and has one setting."""
+    assert main(["paper", "--problem", "3"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("\nOPEN PROBLEM 3\n")
+    assert shown.count("expected:") == 2
+    assert "paper's setting" not in shown
+    assert "claims of our own: " in shown.splitlines()[-1]

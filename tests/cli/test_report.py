@@ -60,12 +60,11 @@ class {name}(dpb.Algorithm):
 def test_an_algorithm_of_ones_own_is_told_like_the_others(tmp_path, monkeypatch):
     """Its card has a ledger and the audit's word; its noisy histograms come first. One that fails is told as that."""
     from dpbench.gallery import gallery_for
-    from dpbench.plugins import find
 
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
     (tmp_path / "mine.py").write_text(MINE.format(name="Mine", first=""))
     (tmp_path / "bad.py").write_text(MINE.format(name="Bad", first="raise KeyError('x')"))
-    made = gallery_for(added=[find(f"{tmp_path / 'mine.py'}:Mine"), find(f"{tmp_path / 'bad.py'}:Bad")])
+    made = gallery_for(added=[f"{tmp_path / 'mine.py'}:Mine", f"{tmp_path / 'bad.py'}:Bad"])
     *others, mine, bad = made.algorithms
     assert all(card.catalogued for card in others)
     assert (mine.catalogued, mine.idea, [line.share for line in mine.ledger]) == (False, "Noisy cells.", [1.0])

@@ -34,6 +34,16 @@ examples:
 exit codes: 0 success, 1 a check failed, 2 bad input, 130 interrupted
 """
 
+_SHORT = """\
+usage: dpbench VERB ...
+
+compare an algorithm   dpbench new mine.py; dpbench check mine.py:Mine; dpbench compare mine.py:Mine
+choose one             dpbench recommend --cells 128x128 --epsilon 0.5 --records 300000
+publish a histogram    dpbench release SPEC.toml
+look around            dpbench list algorithms; dpbench paper; dpbench report -o page
+
+dpbench --help lists all verbs, dpbench VERB --help explains one
+"""
 
 VERBS = (
     "run",
@@ -42,6 +52,7 @@ VERBS = (
     "strategies",
     "paper",
     "compare",
+    "leaderboard",
     "report",
     "figures",
     "interpret",
@@ -70,7 +81,7 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"dpbench {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"dpbench {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     for module in VERBS:
         import_module(f"dpbench.cli.{module}").add_parser(verbs)
@@ -82,6 +93,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us: there is nobody to write to
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
+    if not (sys.argv[1:] if arguments is None else arguments):
+        sys.stdout.write(_SHORT)
+        return 0
     chosen = build_parser().parse_args(arguments)
     try:
         return int(chosen.run(chosen))

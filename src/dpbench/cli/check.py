@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_verb, jobs_of, write_json
+from dpbench.cli.arguments import add_quiet, add_verb, jobs_of, write_json
 
 if TYPE_CHECKING:
     from dpbench.audit.report import AuditReport, Layer
@@ -60,7 +60,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--timeout", type=float, metavar="SECONDS", help="for each algorithm (180; with the black box 7200)")
     add("--jobs", type=int, metavar="N", help="processes (one for each core); 0: in this one, without a time limit")
     add("--json", action="store_true", help="everything that was measured, as JSON")
-    add("--quiet", action="store_true", help="no progress")
+    add_quiet(parser)
     parser.set_defaults(run=run_check)
 
 
@@ -70,6 +70,7 @@ def run_check(chosen: argparse.Namespace) -> int:
 
     from dpbench.audit.examinations import examine
     from dpbench.audit.samplers import samplers_layer
+    from dpbench.cli.text_tables import coloured
     from dpbench.errors import DPBenchError
 
     examinations = _examinations(chosen)
@@ -90,7 +91,7 @@ def run_check(chosen: argparse.Namespace) -> int:
         if chosen.json:
             write_json({"algorithms": [report.as_json() for report in reports], "samplers": asdict(samplers)}, str)
         else:
-            sys.stdout.write(_table(reports, samplers))
+            sys.stdout.write(coloured(_table(reports, samplers)))
     for error in errors:
         sys.stderr.write(f"dpbench: {error}\n")
     if errors:
@@ -111,7 +112,7 @@ def _check_released(chosen: argparse.Namespace, names: list[str]) -> int:
     if chosen.json:
         write_json({"algorithms": [report.as_json() for report in reports]}, str)
     else:
-        from dpbench.cli.text_tables import aligned
+        from dpbench.cli.text_tables import aligned, coloured
 
         rows = [
             (_label(each), _cell(each.layer("black box")), "not refuted" if each.passed else "FAIL") for each in reports
@@ -119,7 +120,7 @@ def _check_released(chosen: argparse.Namespace, names: list[str]) -> int:
         heads = ("algorithm", "black box", "verdict")
         lines = aligned([heads, tuple("-" * len(head) for head in heads), *rows])
         lines += [f"FAIL  {layer.name}: {layer.cause}" for report in reports for layer in report.failures]
-        sys.stdout.write("\n".join(lines) + "\n")
+        sys.stdout.write(coloured("\n".join(lines) + "\n"))
     return 0 if all(report.passed for report in reports) else 1
 
 

@@ -6,9 +6,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_jobs, add_json, add_verb, write_json
+from dpbench.cli.arguments import add_jobs, add_json, add_quiet, add_verb, write_json
 from dpbench.cli.report import page_line
-from dpbench.cli.standards import add_standards, given_standards, read_by_options
+from dpbench.cli.standards import add_standards, given_standards, read_by_options, say_what_is_kept
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,9 +48,10 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--store", metavar="DIR", help="where its results are kept (dpbench-store/compare)")
     add_jobs(parser)
     add("--page", metavar="DIR", help="also write a page that shows it beside all others")
+    add("--submit", metavar="FILE.parquet", help="also write its results, code hash and audit to send to a leaderboard")
     add_json(parser)
     add("--latex", action="store_true", help="write the tables in LaTeX rather than Markdown")
-    add("--quiet", action="store_true", help="no progress")
+    add_quiet(parser)
     add_standards(parser)
     parser.set_defaults(run=run_compare)
 
@@ -62,6 +63,7 @@ def run_compare(chosen: argparse.Namespace) -> int:
     from dpbench.yardsticks import yardsticks
 
     rivals = read_by_options(_chosen(_study(chosen), chosen), chosen)
+    say_what_is_kept(rivals)
     plan = _plan(rivals, chosen)
     newcomer, failed = _run(plan, chosen)
     rivals = _without_namesake(rivals, newcomer)
@@ -70,6 +72,8 @@ def run_compare(chosen: argparse.Namespace) -> int:
         return 1
     comparison = against(rivals, newcomer, _exact(plan, rivals, chosen), yardsticks(rivals))
     page = _page(rivals.joined(newcomer), comparison, chosen) if chosen.page else None
+    if chosen.submit:
+        _submit(newcomer, chosen)
     if chosen.json:
         plain = comparison_plain(comparison) | ({"page": str(page)} if page else {})
         write_json(plain)
@@ -84,14 +88,30 @@ def _page(both: Results, comparison: Comparison, chosen: argparse.Namespace) -> 
     from dpbench.gallery import gallery_for
     from dpbench.page import page
     from dpbench.page.comparison import for_page
-    from dpbench.plugins import find
     from dpbench.yardsticks import yardsticks
 
     names = set(both.columns["dataset"].tolist())
-    gallery = gallery_for(added=[find(chosen.algorithm)], names=names)
+    gallery = gallery_for(added=[chosen.algorithm], names=names)
     title = f"DPBench: {comparison.name} among the others"
     against = for_page(comparison)
     return page(both, chosen.page, gallery=gallery, title=title, comparison=against, yardsticks=yardsticks(both))
+
+
+def _submit(newcomer: Results, chosen: argparse.Namespace) -> None:
+    """Audit the newcomer and write what `dpbench leaderboard` takes."""
+    from dpbench.audit.examinations import Examination, examine
+    from dpbench.errors import DPBenchError, InvalidInput
+    from dpbench.paper.submission import submit
+    from dpbench.run.provenance import machine
+
+    if chosen.study or chosen.setting != "private":
+        raise InvalidInput("--submit is for the private study of this package; leave out --study and --setting")
+    ((_, report),) = examine([Examination(reference=chosen.algorithm)], jobs=1, timeout=180.0)
+    audit = {"cause": str(report)} if isinstance(report, DPBenchError) else report.as_json()
+    kept = {name: audit[name] for name in ("passed", "tried", "cause") if name in audit}
+    submit(newcomer, chosen.submit, audit=kept, machine=machine())
+    words = "cannot be examined" if "passed" not in kept else "not refuted" if kept["passed"] else "FAIL"
+    sys.stderr.write(f"{chosen.submit}: {len(newcomer)} settings, audit: {words}\n")
 
 
 def _study(chosen: argparse.Namespace) -> Results:
@@ -139,8 +159,9 @@ def _report_failures(newcomer: Results) -> None:
 
 def _exact(plan: Plan, rivals: Results, chosen: argparse.Namespace) -> Mapping[str, Mapping[str, float]]:
     """Exact ratios of errors, where the newcomer and a rival have expected errors."""
-    from dpbench.paper.exact_ratios import exact_ratios
-    from dpbench.plugins import find
+    from functools import partial
+
+    from dpbench.paper.exact_ratios import errors_by_name, exact_ratios
 
     workloads = {
         (part.label, str(domain)): part.build(domain)
@@ -148,7 +169,7 @@ def _exact(plan: Plan, rivals: Results, chosen: argparse.Namespace) -> Mapping[s
         for domain in task.generator.domains
         for part in task.workloads
     }
-    return exact_ratios(find(chosen.algorithm)(variant=chosen.setting), rivals, workloads)
+    return exact_ratios(partial(errors_by_name, chosen.algorithm, chosen.setting), rivals, workloads)
 
 
 def _chosen(results: Results, chosen: argparse.Namespace) -> Results:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_json, add_verb, write_json
+from dpbench.cli.arguments import add_json, add_quiet, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -32,7 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
     pull.add_argument("histograms", nargs="*", metavar="NAME", help="histograms to fetch (default: all)")
     pull.add_argument("--mirror", metavar="FOLDER_OR_URL", help="fetch from here instead of the authors' files")
     pull.add_argument("--folder", metavar="DIR", help="put them here instead of where they are looked for")
-    pull.add_argument("--quiet", action="store_true", help="show neither progress nor summary")
+    add_quiet(pull, "show neither progress nor summary")
     add_json(pull)
     pull.set_defaults(run=run_pull)
 

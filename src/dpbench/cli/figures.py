@@ -6,8 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_json, add_verb, write_json
-from dpbench.cli.standards import add_standards, open_results
+from dpbench.cli.arguments import add_json, add_out, add_verb, write_json
+from dpbench.cli.standards import add_standards, open_results, say_what_is_kept
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -26,7 +26,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "  dpbench figures published.parquet --authors figure1_means.csv --out figures",
     )
     parser.add_argument("results", metavar="STORE|SUMMARY.parquet", help="results to show")
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the files; made if need be")
+    add_out(parser, "DIR", "folder for the files; made if need be")
     parser.add_argument(
         "--authors", metavar="FILE.csv", action="append", default=[], help="values to lay over the figures; repeatable"
     )
@@ -45,6 +45,7 @@ def run_figures(chosen: argparse.Namespace) -> int:
     if chosen.authors and chosen.tables_only:
         raise InvalidInput("--authors lays values over figures, and --tables-only draws none; leave one of them out")
     results = open_results(chosen.results, chosen)
+    say_what_is_kept(results)
     if chosen.authors and results.standards.loss != "L2":
         raise InvalidInput(f"--authors are L2 errors and these are {results.standards.loss} errors; leave one out")
     written = [*tables(results, chosen.out).files]

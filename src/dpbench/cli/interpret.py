@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from dpbench.cli.arguments import add_json, add_verb, write_json
-from dpbench.cli.standards import add_standards, given_standards, read_by_options
+from dpbench.cli.standards import add_standards, given_standards, read_by_options, say_what_is_kept
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -72,7 +72,8 @@ def run_interpret(chosen: argparse.Namespace) -> int:
     chosen.test = chosen.test or ("paired" if chosen.paired else None)
     opened = Results.open(chosen.study, **given_standards(chosen))
     results = read_by_options(select(opened, chosen), chosen)
-    whats = CHOICES if chosen.what == "all" else (chosen.what,)
+    whats = [what for what in CHOICES if results.single_trials or what != "risk"]
+    whats = whats if chosen.what == "all" else [chosen.what]
     if chosen.summary:
         results.write(chosen.summary)
     if chosen.csv:
@@ -88,6 +89,7 @@ def run_interpret(chosen: argparse.Namespace) -> int:
 
         for what in whats:
             TABLES[what](rows_of(what, results), results.standards)
+    say_what_is_kept(results)
     for failure, number in _failures(results).items():
         sys.stderr.write(f"dpbench: {number} settings with failures are not compared: {failure}\n")
     return 0

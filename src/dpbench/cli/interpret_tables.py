@@ -35,15 +35,15 @@ def _write_pivots(rows: Rows, what: str, cell: Callable[[Row], str], note: str, 
 
 
 def _errors(rows: Rows, standards: Standards) -> None:
-    note = f"mean over datasets ± its standard error, sd of one trial, {standards.percentile_words} (p)"
+    kept = " ± its standard error" if any(not isnan(row["standard_error"]) for row in rows) else ""
+    note = f"mean over datasets{kept}, sd of one trial, {standards.percentile_words} (p)"
     _write_pivots(rows, standards.error_words, _error, note)
 
 
 def _error(row: Row) -> str:
     failed = f" ({row['failed']} failed)" if row["failed"] else ""
-    spread = (
-        f"{row['mean']:.2e} ±{row['standard_error'] / row['mean']:.0%}" if row["mean"] > 0 else f"{row['mean']:.2e}"
-    )
+    known = row["mean"] > 0 and not isnan(row["standard_error"])
+    spread = f"{row['mean']:.2e}" + (f" ±{row['standard_error'] / row['mean']:.0%}" if known else "")
     return f"{spread} sd {row['deviation']:.1e} p{row['percentile_level']:g} {row['percentile']:.1e}{failed}"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dpbench.cli.arguments import add_json, add_verb, write_json
 from dpbench.cli.standards import add_standards, open_results
+from dpbench.cli.text_tables import coloured
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -48,7 +49,7 @@ def run_principles(chosen: argparse.Namespace) -> int:
         write_json([asdict(each) for each in judged])
     else:
         for each in judged:
-            sys.stdout.write(f"{each.number:2d}  {each.principle:<33} {each.verdict:<18} {each.evidence}\n")
+            sys.stdout.write(coloured(f"{each.number:2d}  {each.principle:<33} {each.verdict:<18} {each.evidence}\n"))
     return int(any(each.verdict == "broken" for each in judged))
 
 
@@ -56,7 +57,7 @@ def _measured(results: Results) -> dict[tuple[str, str], str]:
     from dpbench import algorithms
     from dpbench.audit.properties import measured_properties
 
-    known = algorithms.catalogue()
+    known = algorithms.ours()
     forms = set(zip(results.columns["algorithm"].tolist(), results.columns["variant"].tolist(), strict=True))
     return {
         (name, variant): measured_properties(known[name], variant).exchangeable
@@ -70,7 +71,7 @@ def _audited(results: Results) -> dict[str, str]:
     from dpbench.audit import check_algorithm
     from dpbench.errors import CheckFailed
 
-    known, found = algorithms.catalogue(), {}
+    known, found = algorithms.ours(), {}
     for name in sorted(set(results.columns["algorithm"].tolist()) & known.keys()):
         try:
             check_algorithm(known[name])

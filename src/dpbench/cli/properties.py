@@ -44,13 +44,12 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run_properties(chosen: argparse.Namespace) -> int:
     """Measure and print; 1 if an algorithm could not be measured."""
-    from dpbench.audit.properties import as_row, measured_catalogue, measured_properties
+    from dpbench.audit.properties import as_row, measured_by_name, measured_catalogue
     from dpbench.cli.text_tables import write_table
     from dpbench.paper.reported import numbers
-    from dpbench.plugins import find
     from dpbench.results.csv_file import write_rows
 
-    named = [measured_properties(find(name), chosen.variant, chosen.notion) for name in chosen.algorithms]
+    named = [measured_by_name(name, chosen.variant, chosen.notion) for name in chosen.algorithms]
     found = named or measured_catalogue()
     if chosen.csv:
         write_rows(chosen.csv, [as_row(each) for each in found])

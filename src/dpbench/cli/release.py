@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from dpbench.cli.arguments import add_json, add_verb, write_json
+from dpbench.cli.text_tables import coloured
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -79,5 +80,5 @@ def _verified(folder: str, *, as_json: bool) -> int:
         write_json([{"check": words, "fault": fault} for words, fault in found])
         return int(any(fault for _, fault in found))
     for words, fault in found:
-        sys.stdout.write(f"{'FAIL' if fault else 'ok  '}  {words}{f': {fault}' if fault else ''}\n")
+        sys.stdout.write(coloured(f"{'FAIL' if fault else 'ok  '}  {words}{f': {fault}' if fault else ''}\n"))
     return int(any(fault for _, fault in found))

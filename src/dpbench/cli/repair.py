@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_jobs, add_json, add_verb, write_json
+from dpbench.cli.arguments import add_jobs, add_json, add_quiet, add_verb, write_json
 from dpbench.cli.text_tables import write_table
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _add_side(commands: Subparsers) -> None:
     add("--store", metavar="DIR", help="where the errors are kept (dpbench-store/side-information)")
     add_jobs(side)
     add_json(side)
-    add("--quiet", action="store_true", help="no progress")
+    add_quiet(side)
     side.set_defaults(run=run_side)
 
 

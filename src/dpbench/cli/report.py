@@ -6,13 +6,15 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_json, add_verb, write_json
-from dpbench.cli.standards import add_standards, open_results
+from dpbench.cli.arguments import add_json, add_out, add_verb, write_json
+from dpbench.cli.standards import add_standards, open_results, say_what_is_kept
 
 if TYPE_CHECKING:
+    from os import PathLike
     from pathlib import Path
 
     from dpbench.cli.arguments import Subparsers
+    from dpbench.results import Results
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -35,7 +37,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--private", metavar="STORE|SUMMARY.parquet", help="private forms from here, beside the published ones"
     )
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder for index.html; made if need be")
+    add_out(parser, "DIR", "folder for index.html; made if need be")
     parser.add_argument(
         "--with",
         dest="added",
@@ -54,18 +56,23 @@ def add_parser(subparsers: Subparsers) -> None:
 def run_report(chosen: argparse.Namespace) -> int:
     """Write the page and say where it is."""
     from dpbench.gallery import make_page
-    from dpbench.plugins import find
 
-    results, private, title = _shown(chosen)
-    added = [find(name) for name in chosen.added]
+    def opened(path: str | PathLike[str]) -> Results:
+        found = open_results(path, chosen)
+        if path == results:  # once, where two are shown side by side
+            say_what_is_kept(found)
+        return found
+
+    results, private, beside, title = _shown(chosen)
     path = make_page(
         results,
         chosen.out,
         private=private,
-        added=added,
+        beside=beside,
+        added=chosen.added,
         audit=chosen.audit,
         title=title,
-        opened=lambda path: open_results(path, chosen),
+        opened=opened,
     )
     if chosen.json:
         write_json({"page": str(path), "bytes": path.stat().st_size})
@@ -74,19 +81,21 @@ def run_report(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _shown(chosen: argparse.Namespace) -> tuple[str | Path, str | Path | None, str | None]:
-    """Results, private ones to stand beside them, and a title; those of the package where none are named."""
+def _shown(chosen: argparse.Namespace) -> tuple[str | Path, str | Path | None, list[Path], str | None]:
+    """Results, private ones and Gaussian ones to stand beside them, and a title; the study where none are named."""
     from dpbench.errors import InvalidInput
     from dpbench.paper.study import shipped_file
 
     if chosen.results is not None:
-        return chosen.results, chosen.private, chosen.title
+        return chosen.results, chosen.private, [], chosen.title
     if chosen.private:
         raise InvalidInput("--private stands beside published results; name those first")
     found = [path for path in map(shipped_file, ("published", "private")) if path.is_file()]
     if not found:
         raise InvalidInput("this installation has no study in it; name a store or a summary")
-    return found[0], found[1] if len(found) == 2 else None, chosen.title or "DPBench: the paper's study, measured again"
+    gaussian = [path for path in map(shipped_file, ("gaussian",)) if path.is_file()]
+    title = chosen.title or "DPBench: which private algorithm for range queries?"
+    return found[0], found[1] if len(found) == 2 else None, gaussian, title
 
 
 def page_line(path: Path) -> str:

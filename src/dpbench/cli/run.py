@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_jobs, add_json, add_verb, jobs_of, write_json
-from dpbench.cli.running import TIMEOUT, execute_missing, opened, store_folder
+from dpbench.cli.arguments import add_jobs, add_json, add_quiet, add_verb, write_json
+from dpbench.run.missing import TIMEOUT
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -29,6 +29,7 @@ _EXAMPLE = """\
 dpbench run demo
   dpbench run quick --algorithm Hb --algorithm Identity --scale 1000
   dpbench run paper-1d --with mine.py:Mine --store results --jobs 2
+  dpbench run quick --print-toml > mine.toml       (a plan to edit, then: dpbench run mine.toml)
   dpbench run paper --shard 3/8 --store part3      (then: dpbench store merge part1 part2 ... --out all)"""
 
 NARROWING = (
@@ -95,9 +96,10 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--memory", type=float, metavar="GB", help="memory of a worker (its share of the machine's)")
     add("--retry-failed", action="store_true", help="run failed units again")
     add("--dry-run", action="store_true", help="say what there is to do and how long it may take")
+    add("--print-toml", action="store_true", help="write the plan, narrowed, as a file to edit and run")
     add("--keep-answers", action="store_true", help="keep all answers of what is run: STORE/answers/KEY-FIRST.npy")
     add("--list-skipped", action="store_true", help="list the combinations that cannot run, and why")
-    add("--quiet", action="store_true", help="only the tables, failures, and what was asked for and cannot run")
+    add_quiet(parser, "only the tables, failures, and what was asked for and cannot run")
     add_json(parser)
     parser.set_defaults(run=run_plan)
 
@@ -105,18 +107,22 @@ def add_parser(subparsers: Subparsers) -> None:
 def run_plan(chosen: argparse.Namespace) -> int:
     """Run a plan and print its tables; 1 if a unit failed or something asked for by name cannot run."""
     from dpbench.cli.run_tables import print_tables
+    from dpbench.cli.running import run_options
     from dpbench.cli.versions import report_changes
-    from dpbench.errors import InvalidInput
     from dpbench.run.execution import agenda
+    from dpbench.run.missing import execute_missing, opened, store_folder
     from dpbench.run.plan import narrow
     from dpbench.run.suites import load_plan
     from dpbench.store import Store
+    from dpbench.task.file import tasks_toml
 
     plan = narrow(load_plan(chosen.plan), **{name: getattr(chosen, name) for name in NARROWING})
-    jobs = jobs_of(chosen)
-    if chosen.timeout <= 0 or (chosen.memory is not None and chosen.memory <= 0):
-        raise InvalidInput("--timeout and --memory take positive numbers; write for example --timeout 600 --memory 2")
-    folder = store_folder(plan, chosen)
+    options = run_options(chosen)
+    jobs = options.processes
+    folder = store_folder(plan, options)
+    if chosen.print_toml:
+        sys.stdout.write(tasks_toml(plan.tasks))
+        return 0
     _warn_of_own_files(plan)
     if chosen.list_skipped:
         return _list_skipped(plan, as_json=chosen.json)
@@ -129,14 +135,14 @@ def run_plan(chosen: argparse.Namespace) -> int:
             sys.stdout.write(_announcement(plan, todo, max(jobs, 1), folder))
             report_changes(todo, folder)
         return 0
-    with opened(plan, chosen) as (store, todo):
+    with opened(plan, options) as (store, todo):
         if not chosen.quiet:
             sys.stderr.write(_announcement(plan, todo, max(jobs, 1), folder))
             report_changes(todo, folder)
         unrun = _report_skipped(plan, chosen)
         kept = str(store.folder.resolve()) if chosen.keep_answers else ""
         outcome = execute_missing(
-            plan, todo, store, chosen, lambda units: [replace(each, answers=kept) for each in units] if kept else units
+            plan, todo, store, options, lambda units: [replace(each, answers=kept) for each in units] if kept else units
         )
     if chosen.json:
         facts = _agenda_facts(plan, todo, max(jobs, 1), folder) | {"asked for and not run": unrun}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -54,9 +55,19 @@ def read_by_options(results: Results, chosen: argparse.Namespace) -> Results:
     return results.read_by(standards)
 
 
+def say_what_is_kept(results: Results) -> None:
+    """One line on stderr where results have three numbers per setting by their loss, and no single trials."""
+    from dpbench.results.loss_summaries import summary_words
+
+    if not results.single_trials:
+        sys.stderr.write(f"dpbench: {summary_words(results.standards.loss)}\n")
+
+
 def _refuse_absent(results: Results, baselines: tuple[str, ...]) -> None:
     from dpbench.errors import UnknownName
 
+    if not baselines:
+        return
     there = list(dict.fromkeys([*results.columns["algorithm"].tolist(), *results.grid.labels]))
     for name in baselines:
         if name not in there:

@@ -7,10 +7,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from dpbench.cli import versions
-from dpbench.cli.arguments import add_json, add_verb, write_json
+from dpbench.cli.arguments import add_json, add_out, add_verb, write_json
+from dpbench.cli.standards import add_standards
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
+    from dpbench.results import Results
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -53,7 +55,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "dpbench store merge part1 part2 --out all",
     )
     merge.add_argument("stores", nargs="+", metavar="STORE")
-    merge.add_argument("--out", required=True, metavar="DIR", help="a new store, or one to add to")
+    add_out(merge, "DIR", "a new store, or one to add to")
     add_json(merge)
     merge.set_defaults(run=run_merge)
 
@@ -66,7 +68,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "dpbench store export results --out trials.csv",
     )
     export.add_argument("store", metavar="STORE")
-    export.add_argument("--out", required=True, metavar="FILE", help="FILE.csv, FILE.json or FILE.parquet")
+    add_out(export, "FILE", "FILE.csv, FILE.json or FILE.parquet")
     export.add_argument(
         "--version",
         dest="versions",
@@ -79,6 +81,22 @@ def add_parser(subparsers: Subparsers) -> None:
     add_json(export)
     export.set_defaults(run=run_export)
     versions.add_parser(commands)
+
+    diff = add_verb(
+        commands,
+        "diff",
+        "what changed between two results, and whether it is more than chance",
+        "Compare the settings that two stores or summary files both have, algorithm by algorithm: equal to the last\n"
+        "digit, changed within chance, or different (a test by the standards of the first, one family over all common\n"
+        "settings). STORE@VERSION names a version of an algorithm (`dpbench store versions`), so that two versions in\n"
+        "one store can be compared. Exit code 1 unless both have the same settings with equal errors.",
+        "dpbench store diff before after\n  dpbench store diff results@1a2b3c4d results",
+    )
+    diff.add_argument("first", metavar="STORE|SUMMARY.parquet", help="results")
+    diff.add_argument("second", metavar="STORE|SUMMARY.parquet", help="results to set beside them")
+    add_standards(diff)
+    add_json(diff)
+    diff.set_defaults(run=run_diff)
 
 
 def run_info(chosen: argparse.Namespace) -> int:
@@ -159,3 +177,53 @@ def run_export(chosen: argparse.Namespace) -> int:
         return 0
     sys.stdout.write(f"{number} rows written to {chosen.out}\n")
     return 0
+
+
+def run_diff(chosen: argparse.Namespace) -> int:
+    """Print what changed; 1 if anything did."""
+    from dataclasses import asdict
+
+    from dpbench.cli.text_tables import write_table
+    from dpbench.interpreting.differences import differences
+
+    results = [_versioned(path, chosen) for path in (chosen.first, chosen.second)]
+    found = differences(*results)
+    equal = all(each.verdict == "equal" and not each.only_first + each.only_second for each in found)
+    if chosen.json:
+        write_json([asdict(each) | {"verdict": each.verdict} for each in found])
+        return 0 if equal else 1
+    rows = [
+        [
+            each.algorithm,
+            each.verdict,
+            str(each.settings),
+            str(each.same),
+            str(each.better),
+            str(each.worse),
+            f"{each.ratio:.3f}" if each.settings else "",
+            str(each.only_first or ""),
+            str(each.only_second or ""),
+        ]
+        for each in found
+    ]
+    heads = ["algorithm", "verdict", "settings", "equal", "better", "worse", "ratio", "only first", "only second"]
+    standards = results[0].standards
+    note = (
+        f"better, worse: the second against the first, {standards.error_words}, level {standards.alpha:g} over all "
+        f"settings; ratio: second over first, geometric mean"
+    )
+    write_table(f"{chosen.first} and {chosen.second}", heads, rows, note)
+    return 0 if equal else 1
+
+
+def _versioned(path: str, chosen: argparse.Namespace) -> Results:
+    """Results of a store, a summary file, or STORE@VERSION."""
+    from pathlib import Path
+
+    from dpbench.cli.standards import given_standards, open_results, read_by_options
+    from dpbench.results import Results
+
+    store, at, version = path.rpartition("@")
+    if not at or Path(path).exists():
+        return open_results(path, chosen)
+    return read_by_options(Results.from_store(store, versions=[version], **given_standards(chosen)), chosen)

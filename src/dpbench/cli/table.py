@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_json, add_verb, write_json
+from dpbench.cli.arguments import add_json, add_out, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -31,7 +31,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "dpbench table flights.toml --out counts.csv\n  dpbench table flights.toml --sql --from flights",
     )
     parser.add_argument("spec", metavar="SPEC.toml", help="columns, bounds and bins; see docs/publish.md")
-    parser.add_argument("--out", metavar="FILE", help="write .csv, .parquet or .npy (CSV on stdout)")
+    add_out(parser, "FILE", "write .csv, .parquet or .npy (CSV on stdout)", required=False)
     parser.add_argument("--sql", action="store_true", help="print a GROUP BY and read nothing")
     parser.add_argument("--from", dest="source", metavar="NAME", help="name of the table in the database (the file's)")
     parser.add_argument("--dask", metavar="ADDRESS", help="count the files of a folder on a dask cluster")
@@ -81,9 +81,12 @@ def _counted(spec: Spec, address: str | None) -> Histogram:
     if spec.table is None:
         raise InvalidInput('the spec names no table; add table = "FILE", or counts = "FILE"')
     if address:
-        from dpbench.tables.cluster import histogram_on_cluster
+        from contextlib import closing
 
-        return histogram_on_cluster(spec.table, spec.axes, address)
+        from dpbench.tables.cluster import connected, histogram_on_cluster
+
+        with closing(connected(address)) as client:
+            return histogram_on_cluster(spec.table, spec.axes, client)
     return histogram(spec.table, spec.axes)
 
 

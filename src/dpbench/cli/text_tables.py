@@ -1,9 +1,12 @@
-"""Tables for people: aligned columns, no colour, nothing that a file would not hold."""
+"""Tables for people: aligned columns; colour on a terminal alone, so a file or a pipe gets plain text."""
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
+from typing import TextIO
 
 
 def aligned(lines: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:
@@ -37,3 +40,26 @@ def write_pivot(title: str, cells: Mapping[tuple[str, int], str], note: str = ""
 def short_scale(scale: int) -> str:
     """A scale in a heading: 1e5 where one digit says it."""
     return f"{scale:.0e}".replace("e+0", "e") if float(f"{scale:.0e}") == scale else f"{scale}"
+
+
+GREEN, RED = "32", "31"
+VERDICTS = {
+    "reproduced": GREEN,
+    "not refuted": GREEN,
+    "pass": GREEN,
+    "kept": GREEN,
+    "FAIL": RED,
+    "FAILS": RED,
+    "broken": RED,
+    "differs": RED,
+}
+"""Words that a reader looks for, and their colours."""
+
+
+def coloured(text: str, stream: TextIO | None = None) -> str:
+    """Text with its verdicts in colour, if it goes to a terminal and NO_COLOR is not set."""
+    where = stream or sys.stdout
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not where.isatty():
+        return text
+    words = "|".join(re.escape(word) for word in VERDICTS)
+    return re.sub(rf"\b(?:{words})\b", lambda found: f"\x1b[{VERDICTS[found[0]]}m{found[0]}\x1b[0m", text)

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from dpbench import __version__
-from dpbench.cli.arguments import add_jobs, add_json, add_verb, write_json
+from dpbench.cli.arguments import add_jobs, add_json, add_out, add_quiet, add_verb, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -32,7 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     add = parser.add_argument
     add("algorithm", metavar="NAME|FILE.py:Class", help="whose parameters")
-    add("--out", required=True, metavar="FILE.json", help="where the table goes")
+    add_out(parser, "FILE.json", "where the table goes")
     add("--grid", action="append", default=[], metavar="NAME=V,V,...", help="values to try (default: the algorithm's)")
     add("--domain", action="append", default=[], metavar="N|NxM", help="train here; repeatable (4096 and 128x128)")
     add("--dataset", action="append", default=[], help=argparse.SUPPRESS)
@@ -43,7 +43,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--store", metavar="DIR", help="where the errors are kept (dpbench-store/tune-NAME)")
     add_jobs(parser)
     add("--dask", metavar="local|tcp://HOST:PORT", help="run on a dask cluster (extra: cluster)")
-    add("--quiet", action="store_true", help="no progress")
+    add_quiet(parser)
     add_json(parser)
     parser.set_defaults(run=run_tune)
 
@@ -53,7 +53,6 @@ def run_tune(chosen: argparse.Namespace) -> int:
     from pathlib import Path
 
     from dpbench.cli.running import fill
-    from dpbench.run.code_hash.sources import algorithm_source
     from dpbench.run.tuning import TRAINING_SHAPES, Training, refuse_evaluation_data, signals
     from dpbench.store.disk import write_whole
 
@@ -74,8 +73,8 @@ def run_tune(chosen: argparse.Namespace) -> int:
         "shapes": ", ".join(shapes),
         "samples": str(training.samples),
         "trials": str(training.trials),
-        "grid": "; ".join(f"{name}: {values}" for name, values in (_grid(chosen.grid) or training.kind.free).items()),
-        "code": algorithm_source(training.kind),
+        "grid": "; ".join(f"{name}: {values}" for name, values in (_grid(chosen.grid) or training.facts.free).items()),
+        "code": training.facts.source,
         "version": __version__,
         "command": _command(training, chosen),
     }
@@ -97,7 +96,7 @@ def _command(training: Training, chosen: argparse.Namespace) -> str:
     domains = " ".join(f"--domain {domain}" for domain in training.domains)
     grid = "".join(f" --grid {each}" for each in chosen.grid)
     low, high = chosen.signal
-    named = Path(training.reference).name if is_file_reference(training.reference) else training.kind.name
+    named = Path(training.reference).name if is_file_reference(training.reference) else training.facts.name
     return (
         f"dpbench tune {named}{grid} {domains} --signal {low:g} {high:g} "
         f"--samples {training.samples} --trials {training.trials} --seed {training.seed}"

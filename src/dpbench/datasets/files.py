@@ -34,7 +34,7 @@ def path() -> Path:
 
 
 def load(name: str | Dataset, folder: Folder | None = None) -> NDArray[np.int64]:
-    """Read a histogram by name: int64 counts (*domain), a fresh array that the caller may change.
+    """Read a histogram by name: int64 counts ``(*domain)``, a fresh array that the caller may change.
 
     It is looked for in ``folder`` if given, otherwise in the folder that DPBENCH_DATA names and then
     in the user's cache.
@@ -71,7 +71,7 @@ def status(dataset: Dataset, folder: Folder | None = None) -> Status:
 
 
 def read(dataset: Dataset, file: Path) -> NDArray[np.int64]:
-    """Open one file: checksum first, then the counts, int64 (*domain)."""
+    """Open one file: checksum first, then the counts, int64 ``(*domain)``."""
     published = content(file, dataset.bytes)
     if sha256(published).hexdigest() != dataset.sha256:
         raise CorruptData(

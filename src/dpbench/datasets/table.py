@@ -147,7 +147,7 @@ class TableHistogram:
     columns: tuple[Column, ...]
     """One per axis, each with its cells spelled out."""
     counts: NDArray[np.int64] = field(repr=False)
-    """Rows per cell, int64 (*domain)."""
+    """Rows per cell, int64 ``(*domain)``."""
     outside: Mapping[str, int] = field(repr=False)
     """Per column, how many values were clamped.
 

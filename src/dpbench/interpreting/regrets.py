@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.given import LARGEST_SEED, known, texts, whole
+from dpbench.measuring import quantile
 from dpbench.results import Place, Results
 from dpbench.results.display import Records
+
+Floats = NDArray[np.float64]
 
 MOST_RESAMPLES = 10**5
 
@@ -55,7 +59,7 @@ def regret(results: Results, by: Sequence[str] = (), resamples: int = 2000, seed
     found = []
     for where, places in _parts(grid.places, by).items():
         kept = places[compared[places]]
-        found += _regrets(grid.labels, where, ratios[kept], datasets[kept], np.random.default_rng(seed), resamples)
+        found += _regrets(grid.labels, where, ratios[kept], datasets[kept], seed, resamples)
     return Records(found)
 
 
@@ -71,22 +75,37 @@ def _regrets(
     where: tuple[tuple[str, Any], ...],
     ratios: NDArray[np.float64],
     datasets: NDArray[Any],
-    rng: np.random.Generator,
+    seed: int,
     resamples: int,
 ) -> list[Regret]:
     there = np.isfinite(ratios)
     names, owner = np.unique(datasets, return_inverse=True)
     member = owner[None, :] == np.arange(len(names))[:, None]
     sums, numbers = member @ np.where(there, ratios, 0.0), member @ there.astype(np.float64)
-    drawn = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), size=resamples) if len(names) > 1 else None
+    low, high = _interval(sums, numbers, resamples, seed)
     found = []
     for column in np.flatnonzero(there.any(axis=0)).tolist():
-        low = high = np.nan
-        if drawn is not None:
-            weights = drawn @ numbers[:, column]
-            resampled = (drawn @ sums[:, column])[weights > 0] / weights[weights > 0]
-            low, high = np.exp(np.quantile(resampled, (0.025, 0.975))).tolist()
         settings = int(there[:, column].sum())
         mean = float(np.exp(sums[:, column].sum() / settings))
-        found.append(Regret(labels[column], where, mean, low, high, settings, len(ratios) - settings))
+        ends = float(low[column]), float(high[column])
+        found.append(Regret(labels[column], where, mean, *ends, settings, len(ratios) - settings))
     return sorted(found, key=lambda each: (each.missing > 0, each.regret))
+
+
+def _interval(sums: Floats, numbers: Floats, resamples: int, seed: int) -> tuple[Floats, Floats]:
+    """Both ends for each algorithm, from sums of log ratios and numbers of places, ``(datasets, labels)``."""
+    if len(sums) < 2:
+        return np.full(sums.shape[1], np.nan), np.full(sums.shape[1], np.nan)
+    drawn = _drawn(len(sums), resamples, seed)
+    with np.errstate(invalid="ignore"):  # a draw without any dataset that an algorithm has says nothing of it
+        means = np.sort(((drawn @ sums) / (drawn @ numbers)).T, axis=1)
+    known = np.isfinite(means).sum(axis=1)
+    low, high = (np.exp(quantile(means, known, level)) for level in (0.025, 0.975))
+    return low, high
+
+
+@lru_cache(maxsize=16)
+def _drawn(datasets: int, resamples: int, seed: int) -> Floats:
+    """How often each dataset is in each resample: the same for every table with so many datasets."""
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(datasets, np.full(datasets, 1 / datasets), size=resamples).astype(np.float64)

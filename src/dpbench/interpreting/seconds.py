@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpbench.domain import Domain
 from dpbench.results import Results
 
@@ -27,7 +25,7 @@ def time_spent(results: Results) -> list[TimeSpent]:
     """Time by domain, small ones first, and algorithm; trials that failed are not counted, their time is not known."""
     Results.insist(results)
     seconds = results.columns["seconds"]
-    trials = np.isfinite(results.errors).sum(axis=(1, 2))
+    trials = results.trials
     places: dict[tuple[str, str], list[int]] = {}
     for number, key in enumerate(zip(results.columns["domain"].tolist(), results.labels.tolist(), strict=True)):
         places.setdefault(key, []).append(number)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.results import Results
@@ -37,9 +36,13 @@ class SidePrice:
 def side_prices(results: Results) -> list[SidePrice]:
     """The price at each algorithm, domain, scale and share of a comparison."""
     named = results.rows("algorithm", "domain", "scale", "task", "dataset", "failure")
-    errors = {
-        (algorithm, domain, scale, task.removeprefix(TASK), dataset): each[np.isfinite(each)]
-        for (algorithm, domain, scale, task, dataset, failure), each in zip(named, results.errors, strict=True)
+    measured = results.measured
+    of_log = np.where(measured.trials > 1, measured.independent_error**2 / measured.mean**2, 0.0)
+    errors = {  # the mean, and the variance of its logarithm
+        (algorithm, domain, scale, task.removeprefix(TASK), dataset): each
+        for (algorithm, domain, scale, task, dataset, failure), each in zip(
+            named, zip(measured.mean.tolist(), of_log.tolist(), strict=True), strict=True
+        )
         if not failure
     }
     prices = []
@@ -51,8 +54,8 @@ def side_prices(results: Results) -> list[SidePrice]:
             continue
         place = (algorithm, domain, scale)
         names = [name for name in there if (*place, PUBLIC, name) in errors]
-        free = [_summary(errors[*place, PUBLIC, name]) for name in names]
-        estimated = [_summary(errors[*place, label, name]) for name in names]
+        free = [errors[*place, PUBLIC, name] for name in names]
+        estimated = [errors[*place, label, name] for name in names]
         if names:
             logs = [math.log(b[0] / f[0]) for f, b in zip(free, estimated, strict=True)]
             variance = sum(f[1] + b[1] for f, b in zip(free, estimated, strict=True)) / len(names) ** 2
@@ -67,12 +70,6 @@ def side_prices(results: Results) -> list[SidePrice]:
                 )
             )
     return sorted(prices, key=lambda p: (p.algorithm, Domain.of(p.domain).ndim, p.domain, p.scale, p.share))
-
-
-def _summary(errors: NDArray[np.float64]) -> tuple[float, float]:
-    """Mean of errors, and the variance of its logarithm."""
-    mean = float(np.mean(errors))
-    return mean, float(np.var(errors, ddof=1)) / len(errors) / mean**2 if len(errors) > 1 else 0.0
 
 
 @dataclass(frozen=True)
