@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test test-slow docs picture lint types bench bench-peers tables lock clean
+.PHONY: setup demo test test-slow docs picture lint types bench bench-peers tables lock lock-browser clean
 
 setup: $(READY)
 
@@ -68,12 +68,19 @@ tables: setup
 	@$(BIN)/dpbench tune AHP $(DOMAINS) --trials 10 --out $(TRAINED)/ahp.json
 	@$(BIN)/dpbench tune MWEM $(DOMAINS) --signal 1 7 --trials 5 --out $(TRAINED)/mwem.json
 
+# One lock file for every system and Python: versions and hashes, no addresses
 LOCKED := cluster figures docs dev
 lock: setup
-	@$(BIN)/python -m pip install --quiet pip-tools
-	@$(BIN)/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras $(LOCKED:%=--extra %) \
-		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header \
+	@$(PYTHON) -m venv build/locking && build/locking/bin/python -m pip install --quiet --disable-pip-version-check uv
+	@build/locking/bin/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+		$(LOCKED:%=--extra %) --no-emit-index-url --no-emit-find-links --no-header \
 		--output-file requirements.lock pyproject.toml
+
+# What drives the browser in the tests of the page: not part of the environment, as it is 50 megabytes
+lock-browser: setup
+	@$(BIN)/python -m pip install --quiet pip-tools
+	@printf '%s\n' playwright axe-playwright-python | $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --no-annotate \
+		--no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header --output-file requirements-browser.lock -
 
 clean:
 	@rm -rf .venv .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "src")]
@@ -21,7 +22,7 @@ project = "DPBench"
 author = "The DPBench developers"
 copyright = author
 version = release = __version__
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 html_theme = "furo"
@@ -31,5 +32,18 @@ html_copy_source = False
 exclude_patterns = ["generated/*.md"]
 suppress_warnings: list[str] = []
 
+autodoc_typehints = "none"
+autodoc_default_options = {"exclude-members": "__init__"}
+
 os.environ["COLUMNS"] = "90"  # the help of a verb is as wide as the terminal
 pages.write_all(HERE)
+
+
+def setup(app: Any) -> None:
+    """Bars in docstrings are absolute values, and stars are stars: neither is markup."""
+
+    def plain(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+        del app, what, name, value, options
+        lines[:] = [pages.plain_text(line) for line in lines]
+
+    app.connect("autodoc-process-docstring", plain)

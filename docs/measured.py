@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from dpbench.interpreting import regret
 from dpbench.page.summary import summary_tables
-from dpbench.paper import Study
+from dpbench.paper import Study, verdicts
+from dpbench.paper.hypotheses import PROBLEM, SINCE
 from dpbench.paper.page import price_tables
 from dpbench.paper.reported import DOMAINS
 from dpbench.paper.study import Part
@@ -61,4 +63,17 @@ def _price(study: Study) -> str:
     return "\n".join(["Private over published error, geometric mean over datasets:", "", *price_tables(study)])
 
 
-PLACES: dict[str, Callable[[Study], str]] = {"competitive": _competitive, "regret": _regret, "price": _price}
+def _own(study: Study, group: str) -> str:
+    """Claims of our own of one group: claim, what was measured, verdict."""
+    found = verdicts(study, lambda each: each == group)
+    rows = ([e.claim, f"{e.ours}{f' ({e.why})' if e.why else ''}", f"**{e.verdict}**"] for e in found)
+    return "\n".join([*markdown_rows(["hypothesis", "measured", "verdict"], rows), ""])
+
+
+PLACES: dict[str, Callable[[Study], str]] = {
+    "competitive": _competitive,
+    "regret": _regret,
+    "price": _price,
+    "since": partial(_own, group=SINCE),
+    **{f"problem-{number}": partial(_own, group=f"{PROBLEM} {number}") for number in range(1, 6)},
+}

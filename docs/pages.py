@@ -12,6 +12,7 @@ from pathlib import Path
 
 import measured
 
+import reference
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.cli import build_parser
@@ -24,7 +25,12 @@ NOT_EDITED = "Written by docs/pages.py before each build; do not edit."
 
 def write_all(folder: Path) -> None:
     """Write every generated page below a folder and remove stale ones; what did not change keeps its time."""
-    written = {"algorithms/index.rst": algorithm_index(), "generated/commands.rst": command_page()}
+    written = {
+        "algorithms/index.rst": algorithm_index(),
+        "generated/commands.rst": command_page(),
+        "generated/api.rst": reference.api_page(),
+        "generated/formats.rst": reference.format_page(),
+    }
     for card in algorithm_cards():
         kind = algorithms.everything()[card.name]
         written[f"algorithms/{file_name(card.name)}.rst"] = algorithm_page(kind, card)
@@ -98,8 +104,13 @@ def algorithm_page(kind: type[Algorithm], card: AlgorithmCard) -> str:
 
 
 def _docstring(kind: type[Algorithm]) -> str:
-    """A class docstring, in which a bar outside code is the sign of an absolute value and not of a substitution."""
-    pieces = inspect.cleandoc(kind.__doc__ or "").split("``")
+    """A class docstring as reStructuredText."""
+    return plain_text(inspect.cleandoc(kind.__doc__ or ""))
+
+
+def plain_text(text: str) -> str:
+    """A docstring in which a bar outside code is the sign of an absolute value and not of a substitution."""
+    pieces = text.split("``")
     return "``".join(piece if place % 2 else piece.replace("|", "\\|") for place, piece in enumerate(pieces))
 
 

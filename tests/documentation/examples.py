@@ -24,7 +24,7 @@ from dpbench.cli import main
 COMMANDS = ("", "sh")
 FILES = ("toml",)
 OUTPUT = "text"
-DIRECTIVES = ("{include}", "{toctree}")
+DIRECTIVES = ("{include}", "{literalinclude}", "{toctree}")
 FENCE = re.compile(
     r"(?:<!-- example:\n(?P<notes>.*?)-->\n+)?^```(?P<language>[^\n`]*)\n(?P<text>.*?)^```$", re.DOTALL | re.MULTILINE
 )

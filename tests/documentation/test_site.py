@@ -129,7 +129,9 @@ def test_places_are_filled_from_a_study(generators):
         *rows(lambda *place: 3 * error(*place), variant="private"),
     ]
     places = measured.places(Study.of(Results.from_rows(both)))
-    assert places.keys() == {"competitive", "regret", "price"}
+    ours = {"since", *(f"problem-{number}" for number in range(1, 6))}
+    assert places.keys() == {"competitive", "regret", "price"} | ours
+    assert "Cascade was not measured" in places["problem-1"]
     assert places["competitive"].count("\n| DAWA | 18 | 18 | 18 | 18 | 18 | 18 |\n") == 1
     assert places["competitive"].count("\n| DAWA | 9 | 9 | 9 | 9 | 9 | 9 |\n") == 1
     assert "Hb" not in places["competitive"]
