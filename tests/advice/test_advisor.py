@@ -229,7 +229,8 @@ def test_only_what_can_be_released():
         named = {advice.algorithm, *(each.algorithm for each in advice.alternatives)}
         assert not [name for name in named if why_not(name)]
         assert set(advice.releasable) == named
-    assert "Exactly releasable: HDMM." in str(dpb.recommend("64x64", 0.5, 100_000, among=["DAWA", "HDMM"]))
+    assert "Exactly releasable: HDMM." in str(dpb.recommend("64x64", 0.5, 100_000, among=["MWEM*", "HDMM"]))
+    assert "Exactly releasable: both." in str(dpb.recommend("64x64", 0.5, 100_000, among=["DAWA", "HDMM"]))
 
 
 def test_among():

@@ -15,7 +15,7 @@ from dpbench.audit.sensitivity import check_sensitivity
 from dpbench.audit.subject import Subject
 from dpbench.cli.catalogue import _privacy
 from dpbench.errors import CheckFailed
-from dpbench.gallery.algorithm_facts import _card
+from dpbench.gallery.algorithm_facts import card_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,8 +256,8 @@ def test_the_catalogue_and_the_card_say_how_it_is_private():
     words = "private by a mechanism of its own: log-density given, replayed"
     own, ours = type(asking(NoisyCells).algorithm), type(dpb.algorithms.get("Identity"))
     assert (_privacy(own), _privacy(ours)) == (words, "")
-    assert words in _card(own, audit=False, catalogued=False).properties
-    assert words not in _card(ours, audit=False).properties
+    assert words in card_of(own, catalogued=False).properties
+    assert words not in card_of(ours).properties
 
 
 @pytest.mark.slow

@@ -86,7 +86,7 @@ def test_a_dry_run_tells_changes_and_keeps_what_is_shown(plan, capsys):
     assert "Mine changed" in capsys.readouterr().err
     assert canonical("s") == before
     assert run(plan, "--dry-run", "--json") == 0
-    (changed,) = json.loads(capsys.readouterr().out)["algorithms changed"]
+    (changed,) = json.loads(capsys.readouterr().out)["algorithms_changed"]
     assert (changed["algorithm"], changed["settings"], changed["missing"]) == ("Mine", 4, 4)
 
 

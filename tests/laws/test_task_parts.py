@@ -47,7 +47,7 @@ class Told:
     def mean(self):
         """The one mean error."""
         (row,) = self.errors
-        return row["mean error"]
+        return row["mean_error"]
 
     def column(self, name):
         """A column of errors of all rows, one after the other."""
@@ -99,7 +99,7 @@ def test_algorithms(run):
     """Each has its own row, and its errors do not depend on who else runs."""
     both, alone = run(algorithms=["Identity", "Hb"]), run(algorithms=["Hb"])
     assert {row["algorithm"] for row in both.errors} == {"Identity", "Hb"}
-    assert [row["mean error"] for row in both.errors if row["algorithm"] == "Hb"] == [alone.mean]
+    assert [row["mean_error"] for row in both.errors if row["algorithm"] == "Hb"] == [alone.mean]
     assert [row.l2 for row in both.rows if row.algorithm == "Hb"] == [row.l2 for row in alone.rows]
 
 
@@ -135,7 +135,7 @@ class TestLoss:
         first = run(store="one")
         second = run("--loss", "L1", store="one")
         third = run("--loss", "relative", store="one")
-        assert [told.facts["units run"] for told in (first, second, third)] == [2, 0, 2]
+        assert [told.facts["units_run"] for told in (first, second, third)] == [2, 0, 2]
         assert [told.results.standards.loss for told in (first, second, third)] == ["L2", "L1", "relative"]
         assert np.array_equal(first.column("l2"), third.column("l2"))
         assert run(store="one").errors == first.errors
@@ -152,7 +152,7 @@ class TestLoss:
 def test_domains(run):
     """Prefixes of four times as many cells carry about twice the noise; every domain has its table."""
     both = run(domains=[64, 256], loss="L1", samples=4)
-    small, large = (row["mean error"] for row in both.errors)
+    small, large = (row["mean_error"] for row in both.errors)
     assert [row["table"].split(", ")[0] for row in both.errors] == ["Prefix on 64", "Prefix on 256"]
     assert small < large < 4 * small
 
@@ -160,7 +160,7 @@ def test_domains(run):
 def test_scales(run):
     """Identity has the same error in records at every scale, so that the scaled one falls as the scale grows."""
     both = run(scales=[100, 10_000], samples=4)
-    low, high = (row["mean error"] for row in both.errors)
+    low, high = (row["mean_error"] for row in both.errors)
     assert [row["scale"] for row in both.errors] == [100, 10_000]
     assert low / 1000 < high < low / 10
 
@@ -168,7 +168,7 @@ def test_scales(run):
 def test_epsilons(run):
     """Ten times the budget, about a tenth of the error."""
     both = run(epsilons=[0.1, 1.0], samples=4)
-    little, much = (row["mean error"] for row in both.errors)
+    little, much = (row["mean_error"] for row in both.errors)
     assert little / 30 < much < little / 3
     assert [row["table"].split(", ")[1] for row in both.errors] == ["epsilon 0.1", "epsilon 1"]
 
@@ -219,10 +219,10 @@ def test_percentile(run):
     """The higher, the larger; the mean stays, and nothing is run again."""
     half, high = run(percentile=50, store="one"), run(percentile=95, store="one")
     assert [told.errors[0]["percentile"] for told in (half, high)] == [50, 95]
-    assert half.errors[0]["percentile error"] < high.errors[0]["percentile error"]
+    assert half.errors[0]["percentile_error"] < high.errors[0]["percentile_error"]
     assert half.mean == high.mean
-    assert (half.facts["units run"], high.facts["units run"]) == (2, 0)
+    assert (half.facts["units_run"], high.facts["units_run"]) == (2, 0)
     for told, level in ((half, 50), (high, 95)):
-        assert told.errors[0]["percentile error"] == pytest.approx(np.percentile(told.column("l2"), level))
+        assert told.errors[0]["percentile_error"] == pytest.approx(np.percentile(told.column("l2"), level))
         assert told.results.standards.percentile == level
-        assert told.results.measured.percentile.tolist() == [told.errors[0]["percentile error"]]
+        assert told.results.measured.percentile.tolist() == [told.errors[0]["percentile_error"]]

@@ -102,8 +102,8 @@ def test_each_weight_has_noise_of_its_own_scale(kind, loss):
 
 def test_a_mechanism_without_an_exact_sampler_is_refused_in_its_own_words():
     """Before it is shown any counts."""
-    with pytest.raises(Unsupported, match="partition cannot be released: "):
-        dpb.algorithms.get("DAWA").outcome(np.arange(8), dpb.workloads.Prefix(8), 1, noise=NoDraws(), channel=Exact())
+    with pytest.raises(Unsupported, match="choose cannot be released: "):
+        dpb.algorithms.get("EFPA").outcome(np.arange(8), dpb.workloads.Prefix(8), 1, noise=NoDraws(), channel=Exact())
 
 
 def test_no_other_noise_can_be_drawn():

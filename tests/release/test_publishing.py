@@ -343,7 +343,7 @@ def test_the_catalogue_says_what_can_be_released(capsys):
     assert rows["Cascade"]["release"] is True
     assert rows["DAWA"]["release"] is True
     assert rows["EFPA"]["release"] is False
-    assert rows["EFPA"]["not released"] == NOT_RELEASED["EFPA"]
+    assert rows["EFPA"]["not_released"] == NOT_RELEASED["EFPA"]
 
 
 def test_a_comparison_on_ones_own_file_says_that_it_is_a_use_of_the_data(tmp_path, capsys):

@@ -66,7 +66,7 @@ def test_it_is_run_stored_and_read_back(mine, run, tmp_path):
     told = run(path)
     assert told["loss"] == "at-least:records=20"
     assert {row["loss"] for row in told["errors"]} == {"at-least:records=20"}
-    assert run(path, "--loss", "at-least")["units run"] == 24
+    assert run(path, "--loss", "at-least")["units_run"] == 24
     labels = {"at-least", "at-least:records=20"}
     for row in Store("s").rows():
         assert row.other_losses.keys() == labels
@@ -80,7 +80,7 @@ def test_it_is_run_stored_and_read_back(mine, run, tmp_path):
     (row,) = (
         row for row in run(path, "--loss", "at-least")["errors"] if (row["algorithm"], row["scale"]) == ("Hb", 100)
     )
-    assert row["mean error"] == pytest.approx(mean)
+    assert row["mean_error"] == pytest.approx(mean)
 
 
 def test_its_results_are_read_where_it_is_not_defined(run, tmp_path):
@@ -169,7 +169,7 @@ class TestVersions:
             done = run(path, "--loss", "worst")
             exported = [row["worst"] for row in trial_rows(Store("s"))]
             np.testing.assert_array_equal(np.sort(Results.open("s").errors, axis=None), np.sort(exported))
-            return done["units run"], done["losses changed"], exported
+            return done["units_run"], done["losses_changed"], exported
 
         ran, changed, largest = errors(LARGEST)
         assert (ran, changed) == (24, [])
@@ -191,4 +191,4 @@ class TestVersions:
             record.write_text(json.dumps({**json.loads(record.read_text()), "losses": {}}))
         Store("s", create=True).append(bare, "before")
         assert np.isfinite(Results.open("s", loss="relative").errors).all()
-        assert run(path, "--loss", "relative")["units run"] == 24
+        assert run(path, "--loss", "relative")["units_run"] == 24

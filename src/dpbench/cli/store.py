@@ -184,7 +184,7 @@ def run_diff(chosen: argparse.Namespace) -> int:
     from dataclasses import asdict
 
     from dpbench.cli.text_tables import write_table
-    from dpbench.interpreting.differences import differences
+    from dpbench.interpreting.changed_errors import differences
 
     results = [_versioned(path, chosen) for path in (chosen.first, chosen.second)]
     found = differences(*results)
