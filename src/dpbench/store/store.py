@@ -313,9 +313,13 @@ def _refusal(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise InvalidStore(
-            f"{folder} cannot be used as a store: {reason}; give a folder that can be read and written"
-        ) from None
+    except UnicodeEncodeError:
+        reason = "no file name has such characters"
+    else:
+        return
+    raise InvalidStore(
+        f"{folder} cannot be used as a store: {reason}; give a folder that can be read and written"
+    )
 
 
 def _begun(path: Path) -> bool:
