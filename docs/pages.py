@@ -11,8 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import measured
+import reference_pages
 
-import reference
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.cli import build_parser
@@ -28,8 +28,8 @@ def write_all(folder: Path) -> None:
     written = {
         "algorithms/index.rst": algorithm_index(),
         "generated/commands.rst": command_page(),
-        "generated/api.rst": reference.api_page(),
-        "generated/formats.rst": reference.format_page(),
+        "generated/api.rst": reference_pages.api_page(),
+        "generated/formats.rst": reference_pages.format_page(),
     }
     for card in algorithm_cards():
         kind = algorithms.everything()[card.name]

@@ -18,7 +18,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.fixture
 def reference(monkeypatch):
     monkeypatch.syspath_prepend(str(DOCS))
-    return import_module("reference")
+    return import_module("reference_pages")  # "reference" is a package of the tests
 
 
 def test_every_public_name_is_on_the_page(reference):

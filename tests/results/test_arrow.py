@@ -21,7 +21,7 @@ def test_a_table_has_one_row_per_setting(study):
 
 
 def test_any_library_reads_the_stream(study):
-    """Through Arrow's C interface; bytes are compared, since a loss that was not measured is NaN, which equals nothing."""
+    """Through Arrow's C interface; bytes are compared, since NaN equals nothing."""
     streamed, made = pa.table(study), study.to_arrow()
     assert streamed.schema.equals(made.schema, check_metadata=True)
     assert [each.serialize() for each in streamed.to_batches()] == [each.serialize() for each in made.to_batches()]

@@ -2,8 +2,8 @@
 
 from dpbench.interpreting.against_baselines import Baseline, baselines
 from dpbench.interpreting.bias import BiasShare, bias_shares
-from dpbench.interpreting.competitiveness import CompetitiveSets, competitive, competitive_sets, family_words
 from dpbench.interpreting.changed_errors import Difference, differences
+from dpbench.interpreting.competitiveness import CompetitiveSets, competitive, competitive_sets, family_words
 from dpbench.interpreting.errors_table import ErrorCell, error_cells
 from dpbench.interpreting.limit_ratios import AboveLimit, above_limits
 from dpbench.interpreting.people import PER_QUERY, InRecords, in_records

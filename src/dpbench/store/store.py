@@ -317,9 +317,7 @@ def _refusal(folder: Path) -> Iterator[None]:
         reason = "no file name has such characters"
     else:
         return
-    raise InvalidStore(
-        f"{folder} cannot be used as a store: {reason}; give a folder that can be read and written"
-    )
+    raise InvalidStore(f"{folder} cannot be used as a store: {reason}; give a folder that can be read and written")
 
 
 def _begun(path: Path) -> bool:
