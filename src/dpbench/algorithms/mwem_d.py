@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.mathematics.box_tree import BoxTree
-from dpbench.mathematics.nonnegative_boxes import box_fit
+from dpbench.mathematics.nonnegative_boxes import BoxFit
 from dpbench.mathematics.worst_answered import Queries
 from dpbench.privacy import PrivateData, evenly, split
 from dpbench.query_selection import QuerySelection, Selection
@@ -110,7 +110,7 @@ class MWEMD(QuerySelection):
         trials, levels = data.trials, _dyadic_levels(data.domain)
         for_total, rest = split(data.budget, TOTAL)
         totals = np.reshape(data.measure(Total(), for_total, "total"), trials)
-        fits = [box_fit(data.domain, float(total), data.as_epsilon(for_total) ** 2) for total in totals]
+        fits = [BoxFit(data.domain, float(total), data.as_epsilon(for_total) ** 2) for total in totals]
         for_selection, for_counts = split(evenly(rest, rounds), 0.5)
         selection = Selection(data, queries, rounds, for_selection)
         for number in range(1, rounds + 1):
