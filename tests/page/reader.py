@@ -25,7 +25,10 @@ def numbers(cells):
 
 
 def table(browser, key):
-    """The data behind a figure of Explore, or of a newcomer, as the page shows it; filters stay as they are."""
+    """The data behind a figure of Explore, or of a newcomer, as the page shows it; filters stay as they are.
+
+    Names are without the mark of forms that are not private.
+    """
     section = FIGURES.get(key)
     if section and not browser.run(f"Boolean(document.getElementById('figure-{key}'))"):
         browser.run(
@@ -37,5 +40,5 @@ def table(browser, key):
     browser.wait(f"document.querySelector('#figure-{key} tr')")
     return browser.run(
         f"""[...document.querySelectorAll('#figure-{key} tr')]
-          .map((row) => [...row.children].map((cell) => cell.textContent))"""
+          .map((row) => [...row.children].map((cell) => cell.textContent.replaceAll(' †', '')))"""
     )

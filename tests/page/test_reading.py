@@ -45,6 +45,11 @@ def test_a_form_that_is_not_private_is_marked(browser, shown):
     browser.open(shown[0], "#form=published&view=explore&section=scale")
     assert "Hb †" in words(browser, "#figure-scale .plot")
     assert words(browser, "#figure-scale .warning").startswith("† this form is not private")
+    table(browser, "scale")
+    assert "Hb †" in words(browser, "#figure-scale tbody")
+    browser.open(shown[0], "#view=explore&section=price")
+    assert "Hb †" in words(browser, "#figure-price .plot")
+    assert words(browser, "#figure-price .warning") == "† its published form is not private"
 
 
 def test_the_leaderboard_is_sorted_and_searched(browser, shown):
@@ -133,7 +138,16 @@ def test_the_recommender_says_what_the_command_says(browser, shown, tmp_path):
         assert text == str(dpb.recommend(cells, epsilon, records, risk=risk))
     assert len({text.split(",")[0] for text in told}) > 1
     browser.page.fill("#recommend-epsilon", "none")
-    assert words(browser, "#recommendation") == "Epsilon is none; give a number above 0, such as 0.1."
+    assert words(browser, "#recommendation").startswith("epsilon is none; give a finite number greater than 0")
+    assert not browser.page.is_visible("#recommend code")
+    for epsilon, records in (("0", "100"), ("-1", "100"), ("0.1", "0"), ("0.1", "-3")):
+        with pytest.raises(dpb.errors.DPBenchError) as refused:
+            dpb.recommend("4096", float(epsilon), int(records))
+        browser.page.fill("#recommend-epsilon", epsilon)
+        browser.page.fill("#recommend-records", records)
+        assert words(browser, "#recommendation") == str(refused.value)
+    browser.page.fill("#recommend-records", "100,000")
+    assert words(browser, "#recommend code") == "dpbench recommend --cells 128x128 --epsilon 0.1 --records 100000 --risk p95"
 
 
 def test_somebodys_own_algorithm_is_told_first(browser, shown):
@@ -270,7 +284,7 @@ def test_figures_are_taken_away_with_title_legend_and_setting(browser, shown, tm
     browser.open(shown[0], "#view=explore&section=scale&form=published")
     saved = {path.suffix: path for path in browser.downloads("#figure-scale .tools > button", tmp_path)}
     assert {path.stem for path in saved.values()} == {
-        "error-of-every-algorithm-by-number-of-records-as-the-paper-did-some-not-private-1-d-all-prefixes-1-024-cells-epsilon-0.1"
+        "error-of-every-algorithm-by-number-of-records-as-the-paper-did-some-not-private-1-d-all-prefixes-1-024-cells-epsilon-0.1-mean-scaled-l2-error"
     }
     drawing = ElementTree.parse(saved[".svg"]).getroot()  # noqa: S314
     assert drawing.tag == "{http://www.w3.org/2000/svg}svg"

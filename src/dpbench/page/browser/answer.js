@@ -3,6 +3,7 @@
 const TASK_WORDS = { 1: "On a line (1-D)", 2: "In the plane (2-D)" };
 
 const MOST_BUDGETS = 2; // of a task: beyond, advice is for one of them
+const BETTER = 1.05; // a smaller difference between two algorithms is not worth a word
 
 /** What an algorithm costs over the first or the last of some numbers of records. */
 function regretOver(own, scales) {
@@ -17,10 +18,11 @@ function betterAtTheEnd(first, rivals, scales) {
   if (best === first) return null;
   const until = scales.findIndex((scale) => regretOver(best, [scale]) >= regretOver(first, [scale]));
   const where = scales.slice(0, until < 0 ? scales.length : until);
-  return { best, where, its: regretOver(best, where), firsts: regretOver(first, where) };
+  const [its, firsts] = [best, first].map((own) => regretOver(own, where));
+  return firsts < BETTER * its ? null : { best, where, its, firsts };
 }
 
-/** One sentence, or two, on what to use for a task at a budget: of private forms alone, over all datasets and domains. */
+/** One sentence on what to use for a task at a budget: of private forms alone, over all datasets and domains. */
 function adviceFor(form, dimensions, budget) {
   const rows = matching({ form, dimensions, budget });
   const all = standings(contests(rows, data.losses[0].column.mean), data.losses[0].column.mean).filter((own) => !notPrivate(own.who, form));
@@ -32,19 +34,22 @@ function adviceFor(form, dimensions, budget) {
   const over = [["dataset", "dataset"], ["scale", "number of records"], ["domain", "domain size"]]
     .map(([name, word]) => [distinct(rows, name).length, word]).filter(([count]) => count > 1)
     .map(([count, word]) => (word === "number of records" ? `${count} numbers of records` : plural(count, word)));
-  const ends = [["Up to", betterAtTheEnd(first, found, scales), (where) => where.at(-1)], ["From", betterAtTheEnd(first, found, [...scales].reverse()), (where) => where.at(-1)]];
-  const exceptions = ends.filter(([, other]) => other).map(([word, { best, where, its, firsts }, edge]) => [
-    ` ${word} ${recordsWords(edge(where))}, `, nameLink(best.who, form), ` is better: ${number(its)} times the lowest, against ${number(firsts)}.`,
+  const ends = [["up to", betterAtTheEnd(first, found, scales)], ["from", betterAtTheEnd(first, found, [...scales].reverse())]];
+  const exceptions = ends.filter(([, other]) => other).map(([word, { best, where, its, firsts }], k) => [
+    `${k ? ", and" : ";"} ${word} ${recordsWords(where.at(-1))} `, nameLink(best.who, form), ` is better (${number(its)} times against ${number(firsts)})`,
   ]);
   return [
-    "Use ", nameLink(first.who, form), `: its error is ${number(first.regret)} times the lowest on average over ${listed(over) ?? "one setting"}, and ${number(first.worst)} times at worst.`,
-    ...exceptions.flat(),
+    "Use ", nameLink(first.who, form), `: its error is ${number(first.regret)} times the lowest on average over ${listed(over) ?? "one setting"}, and ${number(first.worst)} times at worst`,
+    ...exceptions.flat(), ".",
   ];
 }
 
+/** Where the card of an algorithm is. */
+const cardOf = (who) => ({ view: "catalogue", section: "algorithms", card: data.algorithmOf[who], find: undefined });
+
 /** An algorithm's name with its marker, which leads to its card. */
 function nameLink(who, form) {
-  const card = { view: "catalogue", section: "algorithms", card: data.algorithmOf[who], find: undefined };
+  const card = cardOf(who);
   return element("a", { class: "name", href: addressWith(card), onclick: (event) => { event.preventDefault(); go(card); } }, swatch(who), labelOf(who, form));
 }
 
@@ -57,7 +62,7 @@ function advice() {
   });
   const cards = tasks.map(([dimensions, budget]) => {
     const words = adviceFor(form, dimensions, budget);
-    const title = `${TASK_WORDS[dimensions] ?? axesWords(dimensions)}, ${nameOf("budget", budget)}`;
+    const title = `${TASK_WORDS[dimensions] ?? axesWords(dimensions)}, ${budgetWords(nameOf("budget", budget))}`;
     return words && element("div", { class: "advice", "data-task": `${dimensions} ${nameOf("budget", budget)}` }, element("h3", {}, title), element("p", {}, ...words));
   }).filter(Boolean);
   if (!cards.length) return null;
@@ -74,7 +79,7 @@ function newcomers() {
   return own.map((each) => {
     const here = view.rows.filter((i) => column.algorithm[i] === each.who);
     const won = tested() ? `is competitive in ${here.filter(competitive).length} of ${plural(here.length, "setting")}` : `has the lowest error in ${each.lowest} of ${plural(each.places, "setting")}`;
-    return `${algorithmName(each.who)} ${won}; used everywhere its error is ${number(each.regret)} times the lowest, rank ${found.indexOf(each) + 1} of ${found.length}.`;
+    return `${labelOf(each.who)} ${won}; used everywhere its error is ${number(each.regret)} times the lowest, rank ${found.indexOf(each) + 1} of ${found.length}.`;
   }).join(" ");
 }
 
@@ -91,8 +96,8 @@ function winners(width) {
     if (!contest) return null;
     const rivals = contest.here.filter((i) => competitive(i) && i !== contest.best);
     const who = column.algorithm[contest.best];
-    const names = rivals.map((i) => algorithmName(column.algorithm[i])).join(", ");
-    table.push([nameOf("dataset", dataset), nameOf("scale", scale), algorithmName(who), view.value[contest.best], names]);
+    const names = rivals.map((i) => labelOf(column.algorithm[i])).join(", ");
+    table.push([nameOf("dataset", dataset), nameOf("scale", scale), labelOf(who), view.value[contest.best], names]);
     return {
       text: labelOf(who) + (rivals.length ? (narrow ? "+" : ` +${rivals.length}`) : ""), colour: colourOf(who), opacity: 0.3,
       tip: () => `${settingWords(contest.best)}${tested() ? `\ntie with it statistically: ${names || "none"}` : ""}\nselect to see every algorithm here`,

@@ -41,12 +41,13 @@ function algorithmCard(name) {
   if (!card) return element("article", { class: chosen, id }, element("h3", {}, name, element("span", { class: "tag" }, "not in the catalogue")), ...account);
   const parameters = Object.entries(card.parameters).map(([key, value]) => `${key} = ${value}`).join(", ");
   const who = data.algorithmOf.indexOf(name);
+  const properties = card.properties.map((each) => (card.not_releasable && each.includes(card.not_releasable) ? "cannot be released" : each)); // why not is among the details
   return element("article", { class: chosen, id },
     element("h3", {}, who < 0 ? null : swatch(who), card.name, card.catalogued ? null : element("span", { class: "tag" }, "not in the catalogue"), card.not_private ? element("span", { class: "tag warn" }, "published form not private") : null),
     element("p", {}, card.idea),
     element("p", { class: "source" }, card.paper),
-    element("p", {}, ...[card.dimensions, card.notions.join(" and "), ...card.properties, ...(who >= 0 && isUnbiased(who) ? ["unbiased"] : []), card.not_releasable ? "not releasable exactly" : "releasable by exact noise"].flatMap((word) => [element("span", { class: "tag" }, word), " "])),
-    card.ledger.length ? element("p", {}, `Where the budget goes ${card.ledger_where}`) : null,
+    element("p", {}, ...[card.dimensions, card.notions.join(" and "), ...properties, ...(who >= 0 && isUnbiased(who) ? ["unbiased"] : [])].flatMap((word) => [element("span", { class: "tag" }, word), " "])),
+    card.ledger.length ? element("p", {}, `Where the budget goes ${card.ledger_where.replace(/^on ([\dx]+),/, (_, domain) => `on ${domainWords(domain)},`)}`) : null,
     card.ledger.length ? ledgerPicture(card.ledger) : null,
     card.ledger.length ? ledgerKey(card.ledger) : null,
     card.audit ? element("p", { class: card.audit.startsWith("failed") ? "failed" : "source" }, `Audit of the private form: ${card.audit}.`) : null,

@@ -10,7 +10,7 @@ function logRange(values) {
 }
 
 /** A round number on an axis. */
-const tickWords = (value) => (value >= 1e-3 && value < 1e5 ? String(Number(value.toPrecision(2))) : number(value, 1));
+const tickWords = (value) => (value < 1e-3 || value >= 1e5 ? number(value, 1) : value < 1000 ? String(Number(value.toPrecision(2))) : whole(Number(value.toPrecision(2))));
 
 /** Powers of ten; with less than two of them in sight also their halves and fifths. */
 function powerTicks([low, high], room) {
@@ -42,7 +42,7 @@ const MOST_DOTS = 6000; // beyond, a row shows from where to where its settings 
  */
 function dotChart({ width, panels, label, unit }) {
   const ink = colours();
-  const columns = panels.length === 1 ? 1 : width > 980 ? 3 : width > 620 ? 2 : 1;
+  const columns = Math.min(panels.length, width > 980 ? 3 : width > 620 ? 2 : 1);
   const gap = 18;
   const room = (width - gap * (columns - 1)) / columns;
   const shown = panels.flatMap((panel) => panel.rows);
@@ -85,7 +85,7 @@ function upright(root, lines, { x, left, room, top, head, bottom, ink }) {
   }
 }
 
-const nameIn = (row) => (row.who === undefined ? row.name : labelOf(row.who));
+const nameIn = (row) => (row.who === undefined ? row.name : labelOf(row.who, row.form));
 const stands = (name) => view.marked.size === 0 || view.marked.has(name);
 
 /** The name of an algorithm beside its row: a click follows it through all charts. */
@@ -123,20 +123,22 @@ function toggleMark(name) {
 
 /**
  * Coloured cells with their text. cells[row][column]: { text, colour, opacity, strong, tip, act } or null; whose names
- * the algorithm of every row, where rows are algorithms.
+ * the algorithm of every row, where rows are algorithms, and form which of its forms, where that is not the chosen one.
  */
-function cellChart({ width, rows, columns, cells, label, corner = "", least = 46, whose }) {
+function cellChart({ width, rows, columns, cells, label, corner = "", least = 46, whose, form }) {
   const ink = colours();
   const many = rows.length * columns.length > MOST_DOTS; // then colour speaks alone, and the number is read by pointing
-  const names = rows.map((name, r) => (whose ? labelOf(whose[r]) : name));
+  const names = rows.map((name, r) => nameIn({ name, who: whose?.[r], form }));
   const widest = (texts, size) => texts.reduce((most, text) => Math.max(most, textWidth(text, size)), 0);
   const gutter = Math.min(Math.max(widest(names), textWidth(corner), 40) + 14, Math.max(110, width * 0.3));
   const longest = many ? 12 : Math.max(Math.min(widest(cells.flat().map((cell) => cell?.text ?? ""), 11.5) + 8, 190), width < 480 ? 34 : least);
-  const across = Math.max(longest, Math.min(118, (width - gutter) / columns.length));
-  const slanted = widest(columns) > across;
+  const fitting = (room) => Math.max(longest, Math.min(118, room / columns.length));
+  const slanted = widest(columns) > fitting(width - gutter);
+  const beyond = slanted ? 40 : 0; // what the last slanted name needs beside its column
+  const across = fitting(width - gutter - beyond);
   const head = slanted ? Math.min(widest(columns) * 0.68 + 22, 150) : 26;
   const step = 23;
-  const root = drawing(gutter + across * columns.length + (slanted ? 40 : 0), head + rows.length * step + 4, label);
+  const root = drawing(gutter + across * columns.length + beyond, head + rows.length * step + 4, label);
   root.append(shape("text", { x: 2, y: head - 9, fill: ink.quiet, "font-size": 11 }, corner));
   columns.forEach((name, k) => {
     const at = gutter + (k + 0.5) * across;
@@ -147,7 +149,7 @@ function cellChart({ width, rows, columns, cells, label, corner = "", least = 46
   rows.forEach((name, r) => {
     const y = head + r * step;
     const group = shape("g", { opacity: following && !view.marked.has(name) ? 0.35 : 1, "data-name": name });
-    group.append(rowName({ name, who: whose?.[r] }, { x: gutter - 8, y: y + 15.5 }, gutter - 12));
+    group.append(rowName({ name, who: whose?.[r], form }, { x: gutter - 8, y: y + 15.5 }, gutter - 12));
     columns.forEach((_, c) => {
       const cell = cells[r][c];
       if (!cell) return;
@@ -166,7 +168,7 @@ function shareChart({ width, rows, label }) {
   const ink = colours();
   const gutter = Math.min(rows.reduce((most, row) => Math.max(most, textWidth(nameIn(row), 13)), 40) + 14, width * 0.3);
   const [step, head] = [22, 26];
-  const numbers = width > 520 ? 66 : 56; // room for a number, twice, beside the bars
+  const numbers = width > 520 ? 66 : 60; // room for a number, twice, beside the bars
   const across = width - gutter - 2 * numbers - 24;
   const root = drawing(width, head + rows.length * step + 6, label);
   const heading = (x, text, colour) => root.append(shape("text", { x, y: 15, "font-size": 11, "font-weight": 600, fill: colour }, text));

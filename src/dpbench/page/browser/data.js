@@ -20,6 +20,7 @@ async function readData() {
   column.dimensions = Uint8Array.from(column.domain, (domain) => data.dimensions[domain]);
   data.cardOf = new Map(data.cards.map((card) => [card.name, card]));
   data.ranks = ranks();
+  data.firstOwn = data.names.algorithm.findIndex((_, who) => isOwn(who));
 }
 
 const arrayAt = (buffer, [kind, place, length]) => new KINDS[kind](buffer, place, length);

@@ -60,8 +60,8 @@ function nthColour(k) {
   return hex(lightness, [0.14, 0.1, 0.12][round % 3], HUES[k % HUES.length] + 11 * round);
 }
 
-/** One colour for an algorithm, wherever it appears; baselines are grey. */
-const colourOf = (who) => (isBaseline(who) ? colours().baseline : isOwn(who) ? colours().other : nthColour(data.ranks[who]));
+/** One colour for an algorithm, wherever it appears; baselines are grey, and somebody's own has a colour that none of ours has. */
+const colourOf = (who) => (isBaseline(who) ? colours().baseline : who === data.firstOwn ? colours().other : nthColour(data.ranks[who]));
 
 const POLYGONS = {
   dependent: [[0, -1.15], [1.05, 0.8], [-1.05, 0.8]],

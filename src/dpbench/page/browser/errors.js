@@ -15,10 +15,10 @@ function errorByScale(width) {
       const values = own.map((i) => view.value[i]);
       const mean = average(values);
       const wins = own.filter(competitive).length;
-      table.push([algorithmName(who), nameOf("scale", scale), own.length, mean, Math.min(...values), Math.max(...values), wins]);
+      table.push([labelOf(who), nameOf("scale", scale), own.length, mean, Math.min(...values), Math.max(...values), wins]);
       return {
         name: algorithmName(who), who, mean, dots: own.map((i) => ({ value: view.value[i], text: () => settingWords(i), strong: competitive(i) })),
-        meanText: `${algorithmName(who)}, ${recordsWords(scale)}\nmean over ${plural(own.length, "dataset")} ${number(mean)}${tested() ? `\ncompetitive on ${wins}` : ""}`,
+        meanText: `${labelOf(who)}, ${recordsWords(scale)}\nmean over ${plural(own.length, "dataset")} ${number(mean)}${tested() ? `\ncompetitive on ${wins}` : ""}`,
       };
     });
     const lines = [...rows.filter((row) => isBaseline(row.who)).map((row) => ({ name: row.name, value: row.mean })), ...yardsticks(view.chosen, scale, here)];
@@ -47,7 +47,7 @@ function errorByDataset(width) {
   const sets = distinct(here, "dataset");
   const best = new Map([...grouped(here, (i) => column.dataset[i])].map(([set, own]) => [set, Math.min(...own.map((i) => view.value[i]))]));
   const { column: own } = view.loss;
-  const table = here.map((i) => [algorithmName(column.algorithm[i]), datasetName(i), view.value[i], plain(Math.log10(view.value[i])), plain(own.deviation?.[i]), plain(own.percentile?.[i]), competitive(i) ? "yes" : "no"]);
+  const table = here.map((i) => [labelOf(column.algorithm[i]), datasetName(i), view.value[i], plain(Math.log10(view.value[i])), plain(own.deviation?.[i]), plain(own.percentile?.[i]), competitive(i) ? "yes" : "no"]);
   const columns = ["algorithm", "dataset", errorWords(), "log10", "deviation", data.standards.percentile, "competitive"];
   const label = `Error by dataset, ${recordsWords(view.scale)}, ${chosenWords()}`;
   if (sets.length === 1) return { chart: oneDataset(width, here, label), table: { columns, rows: table } };
@@ -58,7 +58,7 @@ function errorByDataset(width) {
     const i = at.get(`${who} ${set}`);
     if (i === undefined) return null;
     const ratio = view.value[i] / best.get(set);
-    return { text: ratio < 99.95 ? ratio.toFixed(1) : number(ratio), ...heatOf(ratio), strong: competitive(i), tip: () => `${settingWords(i)}\n${number(ratio)} times the lowest there` };
+    return { text: number(ratio), ...heatOf(ratio), strong: competitive(i), tip: () => `${settingWords(i)}\n${number(ratio)} times the lowest there` };
   }));
   const chart = cellChart({ width, rows: order.map(algorithmName), whose: order, columns: sets.map((set) => nameOf("dataset", set)), cells, least: 34, label });
   return { chart, table: { columns, rows: table } };
@@ -88,8 +88,8 @@ function errorByDomain(width) {
     name: algorithmName(who), who,
     points: [...grouped(own, (i) => column.domain[i])].sort(([a], [b]) => data.sizes[a] - data.sizes[b]).map(([domain, some]) => {
       const value = average(some.map((i) => view.value[i]));
-      table.push([algorithmName(who), nameOf("domain", domain), some.length, value]);
-      return { at: domains.indexOf(domain), value, text: `${algorithmName(who)}, ${domainWords(nameOf("domain", domain))}\nmean over ${plural(some.length, "dataset")} ${number(value)}` };
+      table.push([labelOf(who), nameOf("domain", domain), some.length, value]);
+      return { at: domains.indexOf(domain), value, text: `${labelOf(who)}, ${domainWords(nameOf("domain", domain))}\nmean over ${plural(some.length, "dataset")} ${number(value)}` };
     }),
   }));
   const level = (line) => geometric(line.points.map((point) => point.value));
@@ -124,10 +124,10 @@ function inRecords(width) {
     if (!rows) return null;
     const scale = nameOf("scale", each);
     const [shown, mean, bad] = [view.value, own.mean, own.percentile].map((values) => average(rows.map((i) => share(i, values))));
-    table.push([algorithmName(who), scale, rows.length, mean * scale, 100 * mean, plain(bad * scale), plain(100 * bad)]);
+    table.push([labelOf(who), scale, rows.length, mean * scale, 100 * mean, plain(bad * scale), plain(100 * bad)]);
     return {
       text: number(shown * scale), colour: colours().heat, opacity: Math.max(0.03, Math.min(0.72, 0.75 + 0.22 * Math.log10(shown))),
-      tip: `${algorithmName(who)}, ${whole(scale)} records, mean over ${plural(rows.length, "dataset")}\n${perQuery.words} of an answer: ${number(mean * scale)} records, ${number(100 * mean, 2)} % of all${Number.isFinite(bad) ? `\nin a bad run (${data.standards.percentile}) ${number(bad * scale)}, ${number(100 * bad, 2)} %` : ""}`,
+      tip: `${labelOf(who)}, ${whole(scale)} records, mean over ${plural(rows.length, "dataset")}\n${perQuery.words} of an answer: ${number(mean * scale)} records, ${number(100 * mean, 2)} % of all${Number.isFinite(bad) ? `\nin a bad run (${data.standards.percentile}) ${number(bad * scale)}, ${number(100 * bad, 2)} %` : ""}`,
     };
   }));
   const chart = cellChart({ width, rows: order.map(algorithmName), whose: order, columns: scaleNames(), cells, corner: "records", label: `Error of an answer in records, ${chosenWords()}` });

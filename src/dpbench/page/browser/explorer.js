@@ -138,7 +138,8 @@ function explorer() {
   function line(width, now) {
     const ink = colours();
     const [cells] = now.example.shape;
-    const height = 300;
+    const caption = broken(`cell (grey: true counts, line: noisy${now.interval ? `, band: ${100 * now.estimate.posterior.level} % interval of each cell` : ""}; heights are square roots)`, width - 16, 11);
+    const height = 288 + 14 * caption.length;
     const [left, top, bottom] = [52, 12, 268];
     const bars = now.interval ? Array.from({ length: cells }, (_, k) => now.interval(k, k)) : null;
     const most = Math.max(...now.truth, ...now.noisy, ...(bars ?? []).map(([, high]) => high), 1);
@@ -164,7 +165,7 @@ function explorer() {
     root.append(shape("path", { d: `M${stairs(now.noisy)}`, fill: "none", stroke: colourOfName(now.by), "stroke-width": 1.3 }));
     root.append(band);
     for (const cell of [0, cells / 4, cells / 2, (3 * cells) / 4, cells - 1]) root.append(shape("text", { x: x(cell), y: bottom + 18, "text-anchor": "middle", fill: ink.quiet, "font-size": 11 }, String(Math.round(cell))));
-    root.append(shape("text", { x: width - 8, y: height - 2, "text-anchor": "end", fill: ink.quiet, "font-size": 11 }, `cell (grey: true counts, line: noisy${bars ? `, band: ${100 * now.estimate.posterior.level} % interval of each cell` : ""}; heights are square roots)`));
+    caption.forEach((text, k) => root.append(shape("text", { x: width - 8, y: bottom + 30 + 14 * k, "text-anchor": "end", fill: ink.quiet, "font-size": 11 }, text)));
     const moved = () => { band.setAttribute("x", x(range.low[0])); band.setAttribute("width", x(range.high[0] + 1) - x(range.low[0])); };
     moved();
     draggable(root, (event) => {

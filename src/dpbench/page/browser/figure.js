@@ -89,6 +89,13 @@ function savePicture({ text, width, height }, name) {
   image.src = address;
 }
 
+/** A line that says of a box which is wider than the screen that it scrolls. */
+function sidewaysHint() {
+  const hint = element("p", { class: "hint", hidden: true }, "Scroll sideways for more columns.");
+  hint.for = (box) => { hint.hidden = box.scrollWidth <= box.clientWidth; };
+  return hint;
+}
+
 /** A cell of a CSV file; text that a spreadsheet would take for a formula is marked as text. */
 function csvCell(value) {
   const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
@@ -110,9 +117,10 @@ function tableOf({ columns, rows }) {
 /**
  * key names the figure in this file; make(width) gives { chart, table } or { nothing: why }. legend lists what is
  * explained beside markers; false: only the mark of forms that are not private; without it the figure shows no algorithms.
- * setting() says what a figure that is taken away is about, where that is not the chosen setting.
+ * setting() says what a figure that is taken away is about, where that is not the chosen setting, and note() which marks
+ * it bears.
  */
-function figureFrame({ key, title, about, legend: explained, make, setting = wholeSetting, controls }) {
+function figureFrame({ key, title, about, legend: explained, make, setting = () => wholeSetting(), controls, note = explained === undefined ? () => "" : privacyNote }) {
   const plot = element("div", { class: "plot" });
   const summary = element("summary", {}, "Data as a table");
   const rows = element("div", { class: "rows", tabindex: 0, role: "region", "aria-label": `${title}: data` });
@@ -121,7 +129,7 @@ function figureFrame({ key, title, about, legend: explained, make, setting = who
   const fill = () => rows.replaceChildren(...(details.open && current ? [tableOf(current.table)] : []));
   details.addEventListener("toggle", fill);
   const file = () => slug(`${title} ${setting()}`);
-  const alone = () => standalone(current.chart, { title, setting: setting(), items: explained ? legendItems(explained) : [], note: explained === undefined ? "" : privacyNote() });
+  const alone = () => standalone(current.chart, { title, setting: setting(), items: explained ? legendItems(explained) : [], note: note() });
   const save = (text, act) => element("button", { type: "button", "aria-label": `${title} as ${text}`, onclick: () => current && act() }, text);
   const tools = element("div", { class: "tools" },
     save("SVG", () => download(`${file()}.svg`, new Blob([alone().text], { type: "image/svg+xml" }))),
@@ -129,18 +137,20 @@ function figureFrame({ key, title, about, legend: explained, make, setting = who
     save("CSV", () => download(`${file()}.csv`, new Blob([csvText(current.table)], { type: "text/csv" }))),
     details);
   const notes = element("p", { class: "about" });
+  const hint = sidewaysHint();
   const [asked, explanation] = [element("div", {}), element("div", {})];
   const frame = element("figure", { id: `figure-${key}` },
-    element("figcaption", {}, element("h3", {}, title), notes), asked, explanation, plot, tools);
+    element("figcaption", {}, element("h3", {}, title), notes), asked, explanation, plot, hint, tools);
   frame.draw = () => {
     if (controls) asked.replaceChildren(controls());
     const made = make(Math.max(300, Math.floor(plot.clientWidth || 300)));
     notes.textContent = typeof about === "function" ? about() : about;
-    const note = explained === undefined ? "" : privacyNote();
-    explanation.replaceChildren(...(explained && !made.nothing ? [legend(explained)] : []), ...(note && !made.nothing ? [element("p", { class: "warning" }, note)] : []));
+    const marks = note();
+    explanation.replaceChildren(...(explained && !made.nothing ? [legend(explained)] : []), ...(marks && !made.nothing ? [element("p", { class: "warning" }, marks)] : []));
     current = made.nothing ? null : made;
     tools.hidden = !current;
     plot.replaceChildren(made.nothing ? element("p", { class: "note" }, made.nothing) : made.chart);
+    hint.for(plot);
     if (current) summary.textContent = `Data as a table (${plural(made.table.rows.length, "row")})`;
     fill();
   };

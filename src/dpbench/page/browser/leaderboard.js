@@ -63,10 +63,12 @@ function leaderboard() {
   const warning = element("p", { class: "warning" });
   const table = element("table", { class: "board" }, element("thead", {}, head), body);
   const save = element("button", { type: "button" }, "CSV");
+  const wide = element("div", { class: "rows wide", tabindex: 0, role: "region", "aria-label": "Leaderboard: table" }, table);
+  const hint = sidewaysHint();
   const box = element("section", { id: "leaderboard", "aria-labelledby": "leaderboard-title" },
     element("div", { class: "board-head" }, element("div", {}, element("h2", { id: "leaderboard-title", tabindex: -1 }, "Leaderboard"), lead, about, warning),
       element("div", { class: "controls" }, count, element("label", {}, "Search", search), save)),
-    element("div", { class: "rows wide", tabindex: 0, role: "region", "aria-label": "Leaderboard: table" }, table), element("p", { class: "hint" }, "Scroll the table sideways for more columns."));
+    wide, hint);
   let rows = [];
   search.addEventListener("input", () => { change({ find: search.value || undefined }, { step: false }); fill(); });
 
@@ -98,22 +100,23 @@ function leaderboard() {
     const shown = rows.filter((own) => !wanted || text(own).includes(wanted));
     const compare = (a, b) => { const [x, y] = [by.sort(a), by.sort(b)]; return x < y ? -1 : x > y ? 1 : a.place - b.place; };
     shown.sort((a, b) => (falling ? compare(b, a) : compare(a, b)));
-    body.replaceChildren(...shown.map((own) => element("tr", {}, ...columns.map((each) => element(each.key === "name" ? "th" : "td", { scope: each.key === "name" ? "row" : undefined, class: each.text ? "text" : undefined }, each.cell(own))))));
+    body.replaceChildren(...shown.map((own) => element("tr", { onclick: (event) => { if (!event.target.closest("a") && getSelection().isCollapsed) go(cardOf(own.who)); } }, ...columns.map((each) => element(each.key === "name" ? "th" : "td", { scope: each.key === "name" ? "row" : undefined, class: each.text ? "text" : undefined }, each.cell(own))))));
     count.textContent = wanted ? `${shown.length} of ${plural(rows.length, "algorithm")}` : plural(rows.length, "algorithm");
   }
 
   box.draw = () => {
     rows = standingsTable();
     lead.textContent = newcomers();
-    about.textContent = `${wholeSetting()}. Regret: error over the lowest in the same setting, on average. ${tested() ? `Competitive: lowest, or a tie (${familyWords()}).` : untested()}`;
+    about.textContent = `${sentence(wholeSetting())}. Regret: error over the lowest in the same setting, on average. ${tested() ? `Competitive: lowest, or a tie (${familyWords()}).` : untested()}`;
     warning.textContent = privacyNote();
     search.value = state.find || "";
     heads();
     fill();
+    hint.for(wide);
   };
   save.addEventListener("click", () => {
     const lines = { columns: ["algorithm", "regret", "low", "high", tested() ? "competitive in" : "lowest in", "settings", "missing", "worst case", `regret by ${data.standards.percentile}`, "milliseconds", "private by", "releasable", "year"],
-      rows: rows.map((own) => [own.name, own.regret, own.low ?? "", own.high ?? "", own.won, own.places, own.missing, own.worst, plain(own.bad), plain(own.ms), own.leaky ? "not private" : own.by, own.exact === undefined ? "" : own.exact ? "no" : "yes", own.year]) };
+      rows: rows.map((own) => [labelOf(own.who), own.regret, own.low ?? "", own.high ?? "", own.won, own.places, own.missing, own.worst, plain(own.bad), plain(own.ms), own.leaky ? "not private" : own.by, own.exact === undefined ? "" : own.exact ? "no" : "yes", own.year]) };
     download(`${slug(`leaderboard ${wholeSetting()}`)}.csv`, new Blob([csvText(lines)], { type: "text/csv" }));
   });
   return box;

@@ -31,7 +31,7 @@ function lineChart({ width, steps, series, label, unit, below }) {
     group.append(shape("path", { d: path, fill: "none", stroke: colour, "stroke-width": thick, "stroke-opacity": line.loud ? 1 : 0.45, "stroke-dasharray": line.dash }));
     for (const point of line.points) {
       const kind = line.who === undefined ? "independent" : kindOf(line.who);
-      const dot = tip(marker(kind, x(point.at), y(point.value), line.loud ? 4.2 : 2.6, { fill: colour, "fill-opacity": line.loud ? 1 : 0.45 }), point.text);
+      const dot = tip(marker(kind, x(point.at), y(point.value), line.who === undefined ? 1.6 : line.loud ? 4.2 : 2.6, { fill: colour, "fill-opacity": line.loud ? 1 : 0.45 }), point.text);
       group.append(line.who === undefined ? dot : leads(dot, () => toggleMark(line.name)));
     }
     if (line.loud) {

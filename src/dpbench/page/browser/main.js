@@ -3,20 +3,20 @@
 const AGAINST = { key: "against", title: "The newcomer against its rivals: ratio of errors", make: againstRivals, legend: false, about: () => data.comparison.about, setting: () => data.comparison.name };
 const WINNERS = {
   key: "winners", title: "Lowest error by dataset and number of records", make: winners, legend: false,
-  about: () => `${chosenWords()}, by ${errorWords()}. ${tested() ? `“+2” (“+” on a narrow screen): two other algorithms tie with it statistically (${familyWords()}).` : untested()} Select a cell to see every algorithm there.`,
+  about: () => `${sentence(chosenWords())}, by ${errorWords()}. ${tested() ? `“+2” (“+” on a narrow screen): two other algorithms tie with it statistically (${familyWords()}).` : untested()} Select a cell to see every algorithm there.`,
 };
 const EXPLORE = [
   ["scale", "Error by number of records", [
     { key: "scale", title: "Error of every algorithm, by number of records", make: errorByScale, legend: ["mean", "lines"], controls: orderOfPanels, about: () => `The ${errorWords()}; one mark per dataset (strong: competitive), the diamond their mean, short dashes the baselines.${yardstickWords()} Lower is better. Select a name to follow it. The paper's Figure 1; it calls the number of records scale.` },
   ]],
   ["dataset", "Error by dataset", [
-    { key: "dataset", title: "Errors on the same dataset", make: errorByDataset, legend: false, about: () => `${recordsWords(view.scale)}, by ${errorWords()}${view.dataset === undefined ? `, over the lowest on the same dataset: 1.0 is the best there${tested() ? `; framed: competitive (${familyWords()})` : ""}` : `; bars are ${view.measure === "mean" ? "two standard errors to each side" : "95 % intervals"}`}. The paper's Figures 2a and 2b.` },
+    { key: "dataset", title: "Errors on the same dataset", make: errorByDataset, legend: false, setting: () => wholeSetting({ scale: view.scale }), about: () => `${recordsWords(view.scale)}, by ${errorWords()}${view.dataset === undefined ? `, over the lowest on the same dataset: 1.00 is the best there${tested() ? `; framed: competitive (${familyWords()})` : ""}` : `; bars are ${view.measure === "mean" ? "two standard errors to each side" : "95 % intervals"}`}. The paper's Figures 2a and 2b.` },
   ]],
   ["records", "Errors in records", [
-    { key: "records", title: "By how many records an answer is off", make: inRecords, legend: false, about: () => `${chosenWords()}: ${view.loss.perQuery?.words ?? "error"} over queries${view.measure === "mean" ? "" : ` in a bad run (${data.standards.percentile})`}, mean over datasets; the stronger the colour, the larger a part of all records. What this error means for someone publishing a table.` },
+    { key: "records", title: "By how many records an answer is off", make: inRecords, legend: false, about: () => `${sentence(chosenWords())}: ${view.loss.perQuery?.words ?? "error"} over queries${view.measure === "mean" ? "" : ` in a bad run (${data.standards.percentile})`}, mean over datasets; the stronger the colour, the larger a part of all records. What this error means for someone publishing a table.` },
   ]],
   ["domain", "Error by domain size", [
-    { key: "domain", title: "Error against the number of cells", make: errorByDomain, legend: ["lines"], about: () => `The ${errorWords()} with ${recordsWords(view.scale)}, ${view.dataset === undefined ? "mean over datasets" : nameOf("dataset", view.dataset)}. In colour: the best few, baselines, and what you follow; select a grey mark to follow its algorithm.${yardstickWords()} The paper's Figure 2c.` },
+    { key: "domain", title: "Error against the number of cells", make: errorByDomain, legend: ["lines"], setting: () => wholeSetting({ chosen: { ...view.chosen, domain: undefined }, scale: view.scale }), about: () => `The ${errorWords()} with ${recordsWords(view.scale)}, ${view.dataset === undefined ? "mean over datasets" : nameOf("dataset", view.dataset)}. In colour: the best few, baselines, and what you follow; select a grey mark to follow its algorithm.${yardstickWords()} The paper's Figure 2c.` },
   ]],
   ["competitive", "Where each is competitive", [
     { key: "competitive", title: "Datasets on which each algorithm is competitive", make: competitiveTable, legend: false, about: () => `${tested() ? `Lowest ${errorWords()}, or not significantly above it (${familyWords()}).` : `Datasets with the lowest ${errorWords()}. ${untested()}`} The paper's Table 3 counts among the 11 algorithms of its Figure 1, and so does dpbench paper --table 3.` },
@@ -26,10 +26,10 @@ const EXPLORE = [
     { key: "regret-scale", title: "Regret by number of records", make: regretByScale, legend: false, about: "The same at each number of records by itself; 1 would be the best on every dataset." },
   ]],
   ["bias", "Bias against variance", [
-    { key: "bias", title: "Where the error comes from", make: biasAndVariance, legend: false, about: () => `${recordsWords(view.scale)}, of a query's answer: shares of the squared error, mean over datasets, and both in records, corrected for the number of trials. More budget lowers variance; bias need not follow.` },
+    { key: "bias", title: "Where the error comes from", make: biasAndVariance, legend: false, setting: () => wholeSetting({ scale: view.scale, error: "" }), about: () => `${recordsWords(view.scale)}, of a query's answer: shares of the squared error, mean over datasets, and both in records, corrected for the number of trials. More budget lowers variance; bias need not follow.` },
   ]],
-  ["time", "Time", [{ key: "time", title: "Time per trial", make: timePerTrial, legend: [], about: () => `${chosenWords()}; marks are datasets and numbers of records, the diamond is their median. On the machine that made these results.` }]],
-  ["price", "The price of privacy", [{ key: "price", title: "Private over published error", make: priceOfPrivacy, about: "Geometric mean over datasets. Above 1: a really private form costs that much; below 1: it is better than what was published. If both forms share their code, any difference from 1 is noise." }]],
+  ["time", "Time", [{ key: "time", title: "Time per trial", make: timePerTrial, legend: [], setting: () => wholeSetting({ error: "" }), about: () => `${sentence(chosenWords())}; marks are datasets and numbers of records, the diamond is their median. On the machine that made these results.` }]],
+  ["price", "The price of privacy", [{ key: "price", title: "Private over published error", make: priceOfPrivacy, setting: () => wholeSetting({ form: "private over published forms" }), note: publishedNote, about: "Geometric mean over datasets. Above 1: a really private form costs that much; below 1: it is better than what was published. If both forms share their code, any difference from 1 is noise." }]],
 ];
 const CATALOGUE = [["algorithms", "Algorithms"], ["datasets", "Datasets"], ["method", "How to read this"]];
 const VIEWS = { answer: "Answer", explore: "Explore", catalogue: "Catalogue" };
@@ -72,7 +72,7 @@ function facetSelect(name, words, options, current) {
 function drawFilters() {
   const { chosen, options } = view;
   const words = { form: "Setting", dimensions: "Task", workload: "Queries", domain: "Domain", budget: "Budget", task: "Plan", seed: "Seed" };
-  const shown = { form: (name) => FORM_WORDS[name] || name, dimensions: (axes) => ({ 1: "line (1-D)", 2: "plane (2-D)" }[axes] ?? axesWords(axes)), workload: (name) => workloadWords(name, chosen.dimensions), domain: domainWords };
+  const shown = { form: (name) => FORM_WORDS[name] || name, dimensions: (axes) => ({ 1: "line (1-D)", 2: "plane (2-D)" }[axes] ?? axesWords(axes)), workload: (name) => workloadWords(name, chosen.dimensions), domain: domainWords, budget: budgetWords };
   const facets = FACETS.filter((facet) => options[facet].length > 1).map((facet) => facetSelect(facet, words[facet],
     options[facet].map((value) => [String(nameOf(facet, value)), (shown[facet] || String)(nameOf(facet, value))]), String(nameOf(facet, chosen[facet]))));
   const form = document.getElementById("filters");

@@ -174,6 +174,17 @@ function recommendation(advice, { cells, epsilon, records, risk = "mean" }) {
   ].join("\n");
 }
 
+/** A number as it is typed, with or without commas; NaN for what is none. */
+const numberTyped = (text) => (/^\s*[-+]?(\d[\d,]*\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(text) ? Number(text.replaceAll(",", "")) : NaN);
+
+/** Why there is no advice, in the words of the command; empty where there is some. */
+function refusal(epsilonText, epsilon, recordsText, records) {
+  const typed = (text, value, decimals) => (Number.isFinite(value) ? (decimals && Number.isInteger(value) ? value.toFixed(1) : String(value)) : text.trim() || "empty");
+  if (!(epsilon > 0 && Number.isFinite(epsilon))) return `epsilon is ${typed(epsilonText, epsilon, true)}; give a finite number greater than 0, for example 0.1`;
+  if (!(Number.isInteger(records) && records > 0)) return `records is ${typed(recordsText, records, false)}; give about how many there are, 1 or more`;
+  return "";
+}
+
 /** The form, and the text as it is typed; null where the page carries nothing to go by. */
 function recommender() {
   if (!data.advice) return null;
@@ -184,22 +195,24 @@ function recommender() {
     cells: select("cells", sizes.map((size) => [size, domainWords(size)])),
     epsilon: element("input", { id: "recommend-epsilon", inputmode: "decimal", autocomplete: "off" }),
     records: element("input", { id: "recommend-records", inputmode: "numeric", autocomplete: "off" }),
-    risk: select("risk", [["mean", "the mean"], ["p95", "a bad run"]]),
+    risk: select("risk", [["mean", "mean error"], ["p95", "a bad run"]]),
   };
   const text = element("pre", { role: "status", id: "recommendation" });
   const command = element("code", {});
+  const same = element("p", { class: "about" }, "The same on the command line, where any size and your own ranges can be given: ", command);
   const tell = () => {
-    const [epsilon, records] = ["epsilon", "records"].map((name) => Number(inputs[name].value.replaceAll(",", "")));
+    const [epsilon, records] = ["epsilon", "records"].map((name) => numberTyped(inputs[name].value));
     const [cells, risk] = [inputs.cells.value, inputs.risk.value];
-    if (!(epsilon > 0 && Number.isFinite(epsilon))) text.textContent = `Epsilon is ${inputs.epsilon.value || "empty"}; give a number above 0, such as 0.1.`;
-    else if (!(Number.isInteger(records) && records > 0)) text.textContent = `The number of records is ${inputs.records.value || "empty"}; give a whole number, about how many there are.`;
+    const refused = refusal(inputs.epsilon.value, epsilon, inputs.records.value, records);
+    same.hidden = Boolean(refused);
+    if (refused) text.textContent = refused;
     else {
       const [first, ...rest] = recommendation(data.advice, { cells, epsilon, records, risk }).split("\n");
       text.replaceChildren(element("b", {}, first), ["", ...rest].join("\n"));
+      command.textContent = `dpbench recommend --cells ${cells} --epsilon ${epsilon} --records ${records}${risk === "mean" ? "" : ` --risk ${risk}`}`;
     }
-    command.textContent = `dpbench recommend --cells ${cells} --epsilon ${epsilon} --records ${records}${risk === "mean" ? "" : ` --risk ${risk}`}`;
   };
-  const words = { cells: "Cells", epsilon: "Epsilon", records: "Records, about", risk: "To be small" };
+  const words = { cells: "Cells", epsilon: "Epsilon", records: "Records, about", risk: "Judge by" };
   for (const [name, input] of Object.entries(inputs)) {
     input.value = facts[name];
     input.addEventListener("input", () => { change({ [name]: input.value }, { step: false }); tell(); });
@@ -208,6 +221,5 @@ function recommender() {
   tell();
   return element("section", { id: "recommend", "aria-labelledby": "recommend-title" }, element("h2", { id: "recommend-title", tabindex: -1 }, "For your own table"),
     element("p", { class: "about" }, "From public facts alone; nothing leaves this page."),
-    element("div", { class: "controls" }, ...Object.entries(inputs).map(([name, input]) => element("label", {}, words[name], input))), text,
-    element("p", { class: "about" }, "The same on the command line, where any size and your own ranges can be given: ", command));
+    element("div", { class: "controls" }, ...Object.entries(inputs).map(([name, input]) => element("label", {}, words[name], input))), text, same);
 }

@@ -57,6 +57,8 @@ function workloadWords(name, axes) {
   return (queries === "1" ? words.replace(many, one) : words) + others;
 }
 
+/** "epsilon 0.1, delta 10⁻⁹" for a budget that was written with 1e-09. */
+const budgetWords = (name) => name.replace(/\b(\d+(?:\.\d+)?)e([+-]?)0*(\d+)\b/g, (_, mantissa, sign, digits) => `${mantissa === "1" ? "" : `${mantissa}·`}${power(`${sign === "-" ? "-" : ""}${digits}`)}`);
 const domainWords = (name) => (name.includes("x") ? `${name.replaceAll("x", " x ")} cells` : `${whole(Number(name))} cells`);
 const axesWords = (axes) => `${axes}-D`;
 
@@ -67,16 +69,20 @@ const datasetName = (i) => nameOf("dataset", column.dataset[i]);
 const scaleName = (i) => nameOf("scale", column.scale[i]);
 const recordsWords = (scale) => `${scaleWords(nameOf("scale", scale))} records`;
 
-/** What is asked, of which table, at which budget. */
+const sentence = (text) => text[0].toUpperCase() + text.slice(1);
+
+/** What is asked, of which table, at which budget; without a domain where a figure shows several. */
 function chosenWords({ workload, domain, budget, dimensions } = view.chosen) {
-  return `${workloadWords(nameOf("workload", workload), dimensions)}, ${domainWords(nameOf("domain", domain))}, ${nameOf("budget", budget)}`;
+  const parts = [workloadWords(nameOf("workload", workload), dimensions), domain === undefined ? "" : domainWords(nameOf("domain", domain)), budgetWords(nameOf("budget", budget))];
+  return parts.filter(Boolean).join(", ");
 }
 
-/** The whole setting, for a figure that is taken away. */
-function wholeSetting() {
-  const form = data.names.form.length > 1 || nameOf("form", view.chosen.form) === "private" ? `${FORM_WORDS[nameOf("form", view.chosen.form)]}; ` : "";
-  const dataset = view.dataset === undefined ? "" : `; ${nameOf("dataset", view.dataset)}`;
-  return `${form}${axesWords(view.chosen.dimensions)}, ${chosenWords()}; ${errorWords()}${dataset}`;
+const chosenForm = () => (data.names.form.length > 1 || nameOf("form", view.chosen.form) === "private" ? FORM_WORDS[nameOf("form", view.chosen.form)] : "");
+
+/** The whole setting, for a figure that is taken away; with the number of records where it shows one of them. */
+function wholeSetting({ form = chosenForm(), chosen = view.chosen, scale, error = errorWords() } = {}) {
+  const asked = `${axesWords(chosen.dimensions)}, ${chosenWords(chosen)}${scale === undefined ? "" : `, ${recordsWords(scale)}`}`;
+  return [form, asked, error, view.dataset === undefined ? "" : nameOf("dataset", view.dataset)].filter(Boolean).join("; ");
 }
 
 /** What an algorithm is called in a chart or a table: with a mark where the form at hand is not private. */
@@ -99,12 +105,13 @@ function settingWords(i) {
   const own = view.loss.column;
   const more = own.error ? `\nmean ${number(own.mean[i])} ± ${number(own.error[i], 2)}, ${column.trials[i]} trials, ${data.standards.percentile} ${number(own.percentile[i])} (${number(own.low[i])} to ${number(own.high[i])})` : "";
   const leaky = notPrivate(column.algorithm[i]) ? "\nthis form is not private" : "";
-  return `${algorithmName(column.algorithm[i])} on ${datasetName(i)}, ${recordsWords(column.scale[i])}\n${errorWords()} ${number(view.value[i])}${more}${competitive(i) ? "\ncompetitive" : ""}${leaky}`;
+  return `${labelOf(column.algorithm[i])} on ${datasetName(i)}, ${recordsWords(column.scale[i])}\n${errorWords()} ${number(view.value[i])}${more}${competitive(i) ? "\ncompetitive" : ""}${leaky}`;
 }
 
 const yardstickWords = () => (yardsticks(view.chosen, view.scale, view.rows).length
   ? " Solid line: the limit, below which no unbiased strategy with this noise has its root mean square; biased and data-dependent algorithms may lie below, by what structure in the data is worth. Long dashes: the best known strategy."
   : "");
 
-/** Part of a file's name. */
-const slug = (text) => text.toLowerCase().replace(/[^a-z0-9.]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 120);
+/** Part of a file's name; a power of ten keeps its exponent. */
+const slug = (text) => text.toLowerCase().replace(/10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)/g, (_, digits) => `1e${[...digits].map((digit) => Object.keys(SUPERSCRIPTS).find((plain) => SUPERSCRIPTS[plain] === digit)).join("")}`)
+  .replace(/[^a-z0-9.]+/g, "-").replace(/^-+|-+$/g, "").slice(0, 200);
