@@ -15,6 +15,7 @@ True
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from dpbench.run.from_python import run_plan
     from dpbench.task import RANGE_1D, RANGE_2D, Task
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _MODULES = (
     "algorithms",
@@ -70,6 +71,20 @@ _NAMES = {
     "recommend": "advice.advisor",
     "run_plan": "run.from_python",
 }
+
+_MOVED = {
+    "experiment": "run",
+    "inference": "mathematics",
+    "kernels": "mathematics.kernels",
+    "linear": "mathematics",
+    "postprocess": "mathematics.postprocess",
+    "principles": "paper.principles",
+    "properties": "audit.properties",
+    "report": "page",
+    "task_file": "task.file",
+    "task_parts": "task.parts",
+}
+"""Modules of 0.1, and where they are since 0.2."""
 
 __all__ = [
     "RANGE_1D",
@@ -106,7 +121,20 @@ if not TYPE_CHECKING:  # a type checker is to see the names above and no others,
             return import_module(f"dpbench.{name}")
         if name in _NAMES:
             return getattr(import_module(f"dpbench.{_NAMES[name]}"), name)
-        raise AttributeError(f"module 'dpbench' has no attribute {name!r}")
+        hint = f"; since 0.2 it is dpbench.{_MOVED[name]}" if name in _MOVED else ""
+        raise AttributeError(f"module 'dpbench' has no attribute {name!r}{hint}")
+
+    class _Moved:
+        """Asked for a module that nobody has found: says where a module of 0.1 is now."""
+
+        @staticmethod
+        def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+            del path, target
+            package, _, module = name.partition(".")
+            if package == "dpbench" and module in _MOVED:
+                raise ModuleNotFoundError(f"{name} is dpbench.{_MOVED[module]} since 0.2")
+
+    sys.meta_path.append(_Moved)
 
 
 def __dir__() -> list[str]:

@@ -39,8 +39,10 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             parser = getattr(chosen, "parser", self)
             options = [word for action in parser._actions for word in action.option_strings]
-            close = get_close_matches(unknown[0].partition("=")[0], options, n=1, cutoff=0.6)
-            hint = f"; did you mean {close[0]}?" if close else ""
+            word = unknown[0].partition("=")[0]
+            begun = [option for option in options if len(word) > len("--") and option.startswith(word)]
+            close = begun[:3] or get_close_matches(word, options, n=1, cutoff=0.6)
+            hint = f"; did you mean {' or '.join(close)}?" if close else ""
             parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return chosen
 

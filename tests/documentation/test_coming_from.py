@@ -1,0 +1,53 @@
+"""Names of 0.1: an old one ends in a message that says the new one, and the new ones are there."""
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import dpbench as dpb
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "coming-from-0.1.md").read_text()
+
+
+@pytest.mark.parametrize(("old", "new"), dpb._MOVED.items())
+def test_a_module_of_before_is_answered_with_its_new_place(old, new):
+    """By import, by import of a part of it, and as an attribute of the package."""
+    words = f"dpbench.{new}"
+    import_module(words)
+    for name in (old, f"{old}.something"):
+        with pytest.raises(ModuleNotFoundError, match=f"dpbench.{old} is {words} since 0.2"):
+            import_module(f"dpbench.{name}")
+    with pytest.raises(AttributeError, match=f"since 0.2 it is {words}"):
+        getattr(dpb, old)
+    assert f"`dpbench.{old}" in PAGE or f"`dpb.{old}`" in PAGE
+
+
+def test_a_module_that_never_was_is_reported_by_python():
+    """The messages are about names of 0.1 alone."""
+    with pytest.raises(ModuleNotFoundError, match="No module named 'dpbench.nothing'"):
+        import_module("dpbench.nothing")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("run demo --alg Hb", "did you mean --algorithm?"),
+        ("run demo --s 3", "did you mean --scale or --samples or --seed?"),
+        ("paper --stud x", "did you mean --study?"),
+    ],
+)
+def test_an_abbreviated_option_is_answered_with_the_whole_one(line, words):
+    done = subprocess.run([sys.executable, "-m", "dpbench", *line.split()], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+def test_the_versions_agree():
+    """Of the package, the distribution and the citation; the changelog begins with it."""
+    assert f'\nversion = "{dpb.__version__}"\n' in (ROOT / "pyproject.toml").read_text()
+    assert f"\nversion: {dpb.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## {dpb.__version__}\n" in (ROOT / "CHANGELOG.md").read_text()
