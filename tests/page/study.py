@@ -58,6 +58,8 @@ def results(**changes):
     return Results.from_rows(rows(**changes))
 
 
-def gallery():
+def gallery(algorithms=ALGORITHMS):
     """Cards, and synthetic histograms as where there is no copy of the public ones."""
-    return Gallery(algorithm_cards(), dataset_cards(["MEDCOST"]), examples(names=()))
+    shown = examples(names=())
+    names = {each.algorithm for example in shown for each in example.estimates}
+    return Gallery(algorithm_cards(names=names.union(algorithms)), dataset_cards(["MEDCOST"]), shown)

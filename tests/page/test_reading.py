@@ -9,7 +9,7 @@ import dpbench as dpb
 from dpbench.page import page
 from page import chromium
 from page.reader import FIGURES, as_number, table
-from page.study import HOSTILE
+from page.study import HOSTILE, gallery, results
 
 pytestmark = pytest.mark.skipif(bool(chromium.missing()), reason=chromium.missing())
 
@@ -80,9 +80,12 @@ def test_a_name_leads_to_its_card_and_back_returns(browser, shown):
     browser.page.go_back()
     browser.wait("document.getElementById('leaderboard')")
     assert browser.run("location.hash") == "#domain=256"
+    browser.page.click(".board tbody tr:has-text('Hb') td >> nth=1")  # anywhere in its row
+    browser.wait("document.querySelector('.card.chosen')")
+    assert words(browser, ".card.chosen h3").startswith("Hb")
 
 
-def test_a_winner_leads_to_its_dataset_and_scale(browser, shown):
+def test_a_winner_leads_to_its_dataset_and_scale(browser, shown, tmp_path):
     """A cell of who wins where opens every algorithm on that dataset with as many records."""
     browser.open(shown[0], "#domain=256")
     browser.page.click("#figure-winners [data-name=stairs] rect.pick >> nth=1")
@@ -90,6 +93,8 @@ def test_a_winner_leads_to_its_dataset_and_scale(browser, shown):
     assert browser.run("document.getElementById('filter-dataset').value") == "stairs"
     assert browser.run("document.getElementById('filter-scale').value") == "100000"
     assert len(table(browser, "dataset")) == 6
+    (saved,) = browser.downloads("#figure-dataset .tools > button:nth-child(3)", tmp_path)
+    assert saved.name.endswith("256-cells-epsilon-0.1-1e5-records-mean-scaled-l2-error-stairs.csv")
     browser.page.go_back()
     browser.wait("document.getElementById('figure-winners')")
 
@@ -138,7 +143,7 @@ def test_the_recommender_says_what_the_command_says(browser, shown, tmp_path):
         assert text == str(dpb.recommend(cells, epsilon, records, risk=risk))
     assert len({text.split(",")[0] for text in told}) > 1
     browser.page.fill("#recommend-epsilon", "none")
-    assert words(browser, "#recommendation").startswith("epsilon is none; give a finite number greater than 0")
+    assert words(browser, "#recommendation").startswith("epsilon is 'none'; give a finite number greater than 0")
     assert not browser.page.is_visible("#recommend code")
     for epsilon, records in (("0", "100"), ("-1", "100"), ("0.1", "0"), ("0.1", "-3")):
         with pytest.raises(dpb.errors.DPBenchError) as refused:
@@ -147,7 +152,10 @@ def test_the_recommender_says_what_the_command_says(browser, shown, tmp_path):
         browser.page.fill("#recommend-records", records)
         assert words(browser, "#recommendation") == str(refused.value)
     browser.page.fill("#recommend-records", "100,000")
-    assert words(browser, "#recommend code") == "dpbench recommend --cells 128x128 --epsilon 0.1 --records 100000 --risk p95"
+    assert (
+        words(browser, "#recommend code")
+        == "dpbench recommend --cells 128x128 --epsilon 0.1 --records 100000 --risk p95"
+    )
 
 
 def test_somebodys_own_algorithm_is_told_first(browser, shown):
@@ -251,6 +259,20 @@ def test_axe_finds_nothing(browser, shown, dark):
     for address in ADDRESSES:
         browser.go(address)
         assert browser.axe(["cat.color"] if dark else []) == [], address
+
+
+def test_the_whole_catalogue_fits_a_phone(browser, tmp_path):
+    """Every card and every row, whatever is said on it; as many colours as algorithms, but for baselines."""
+    names = tuple(name for name, kind in dpb.algorithms.ours().items() if "pure" in kind.notions)
+    study = results(algorithms=names, datasets=("bimodal",), domains=("256",))
+    browser.open(page(study, tmp_path, gallery=gallery(names)), "#view=catalogue", width=390)
+    assert browser.run("document.querySelectorAll('.card').length") == len(names) > 20
+    assert browser.run("document.documentElement.scrollWidth") == 390
+    browser.go("#")
+    assert browser.run("document.documentElement.scrollWidth") == 390
+    fills = "[...document.querySelectorAll('.board .swatch > *')].map((each) => each.getAttribute('fill'))"
+    assert len(set(browser.run(fills))) == len(names) - 1
+    assert browser.troubles() == []
 
 
 @pytest.mark.parametrize("width", [390, 800, 1300])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from inspect import cleandoc
 
@@ -14,9 +15,12 @@ from dpbench.privacy.ledger import BY_ITS_OWN
 from dpbench.releasable import why_not
 
 
-def algorithm_cards(audit: bool = False) -> tuple[AlgorithmCard, ...]:
-    """A card for every algorithm of the package; with ``audit`` it is audited now, else its audit is the kept one."""
-    cards = [card_of(kind) for kind in algorithms.ours().values()]
+def algorithm_cards(audit: bool = False, names: Collection[str] | None = None) -> tuple[AlgorithmCard, ...]:
+    """A card for every algorithm of the package, or for those with these names.
+
+    With ``audit`` they are audited now, else the audit is the kept one.
+    """
+    cards = [card_of(kind) for name, kind in algorithms.ours().items() if names is None or name in names]
     if not audit:
         return tuple(cards)
     return tuple(replace(card, audit=audit_words(card.name)) for card in cards)

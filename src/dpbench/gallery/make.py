@@ -40,16 +40,24 @@ def make_page(
     results = opened(path) if private is None else _side_by_side(opened(path), opened(private))
     for more in beside:
         results = results.joined(opened(more))
-    gallery = gallery_for(audit=audit, added=added, names=set(results.columns["dataset"].tolist()))
+    present = {name: set(results.columns[name].tolist()) for name in ("dataset", "algorithm")}
+    gallery = gallery_for(audit=audit, added=added, names=present["dataset"], algorithms=present["algorithm"])
     heading = title or f"DPBench: {Path(path).name}"
     return page(results, out, gallery=gallery, title=heading, yardsticks=yardsticks(results))
 
 
-def gallery_for(*, audit: bool = False, added: Sequence[str] = (), names: Collection[str] = ()) -> Gallery:
+def gallery_for(
+    *,
+    audit: bool = False,
+    added: Sequence[str] = (),
+    names: Collection[str] = (),
+    algorithms: Collection[str] | None = None,
+) -> Gallery:
     """Cards of everything in the catalogues and of what was added, and examples of what is on this machine.
 
-    Shapes are described if they are among ``names``, the datasets of the results. Noisy histograms of algorithms that
-    were added are the first to choose from.
+    Shapes are described if they are among ``names``, the datasets of the results. With ``algorithms``, those of the
+    results, only these and the ones in examples get cards. Noisy histograms of algorithms that were added are the
+    first to choose from.
     """
     shapes = [each for each in SHAPES.values() if each.name in names]
     shown = examples(shapes=shapes)
@@ -60,7 +68,9 @@ def gallery_for(*, audit: bool = False, added: Sequence[str] = (), names: Collec
             for example, noisy in zip(shown, each.noisy, strict=True)
         )
     theirs = {each.card.name for each in own}
-    cards = [card for card in algorithm_cards(audit) if card.name not in theirs]
+    shown_there = {estimate.algorithm for example in shown for estimate in example.estimates}
+    wanted = None if algorithms is None else shown_there.union(algorithms) - theirs
+    cards = [card for card in algorithm_cards(audit, wanted) if card.name not in theirs]
     return Gallery((*cards, *(each.card for each in own)), dataset_cards(shapes=shapes), shown, carried())
 
 

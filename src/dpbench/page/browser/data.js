@@ -126,10 +126,12 @@ function resolve() {
   const paper = chosen.dimensions === 1 ? 1e3 : 1e4;
   const asked = options.scale.find((number) => String(nameOf("scale", number)) === state.scale);
   const scale = asked ?? options.scale.find((number) => nameOf("scale", number) === paper) ?? options.scale[0];
-  const loss = data.losses.find((each) => each.label === state.loss) ?? data.losses[0];
-  const offered = MEASURES.filter((each) => loss.column[each]);
+  const known = (values) => values !== undefined && kept.some((i) => Number.isFinite(values[i]));
+  const losses = data.losses.filter((each) => known(each.column.mean)); // a form may have been measured by fewer than another
+  const loss = losses.find((each) => each.label === state.loss) ?? losses[0] ?? data.losses[0];
+  const offered = MEASURES.filter((each) => known(loss.column[each]));
   view = {
-    chosen, options, rows: kept, all: rows, dataset, scale, loss, offered,
+    chosen, options, rows: kept, all: rows, dataset, scale, losses, loss, offered,
     measure: [state.measure, data.standards.measure].find((each) => offered.includes(each)) ?? "mean",
     marked: new Set((state.mark || "").split("|").filter(Boolean)),
   };

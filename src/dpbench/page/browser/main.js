@@ -85,7 +85,7 @@ function drawFilters() {
   const records = oneScale ? [facetSelect("scale", "Records", options.scale.map((value) => [String(nameOf("scale", value)), scaleWords(nameOf("scale", value))]), String(nameOf("scale", view.scale)))] : [];
   form.replaceChildren(open, element("span", { class: "summary" }, `${FORM_WORDS[nameOf("form", chosen.form)]}, ${axesWords(chosen.dimensions)}, ${domainWords(nameOf("domain", chosen.domain))}`), ...facets,
     facetSelect("measure", "Measure", view.offered.map((measure) => [measure, measure === "mean" ? "mean error" : data.standards.percentile]), view.measure),
-    facetSelect("loss", "Loss", data.losses.map((loss) => [loss.label, loss.label === "L2" ? "L2 (the paper's)" : loss.words]), view.loss.label),
+    facetSelect("loss", "Loss", view.losses.map((loss) => [loss.label, loss.label === "L2" ? "L2 (the paper's)" : loss.words]), view.loss.label),
     facetSelect("dataset", "Dataset", [["", "all datasets"], ...options.dataset.map((value) => [nameOf("dataset", value), nameOf("dataset", value)])], view.dataset === undefined ? "" : nameOf("dataset", view.dataset)),
     ...records,
     element("button", { type: "button", id: "reset", disabled: asDefault, onclick: () => { change(Object.fromEntries(filters.map((name) => [name, undefined]))); draw(); } }, "Reset"));

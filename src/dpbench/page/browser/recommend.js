@@ -177,12 +177,13 @@ function recommendation(advice, { cells, epsilon, records, risk = "mean" }) {
 /** A number as it is typed, with or without commas; NaN for what is none. */
 const numberTyped = (text) => (/^\s*[-+]?(\d[\d,]*\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(text) ? Number(text.replaceAll(",", "")) : NaN);
 
-/** Why there is no advice, in the words of the command; empty where there is some. */
+/** Why there is no advice, in the words of dpb.recommend; empty where there is some. */
 function refusal(epsilonText, epsilon, recordsText, records) {
-  const typed = (text, value, decimals) => (Number.isFinite(value) ? (decimals && Number.isInteger(value) ? value.toFixed(1) : String(value)) : text.trim() || "empty");
-  if (!(epsilon > 0 && Number.isFinite(epsilon))) return `epsilon is ${typed(epsilonText, epsilon, true)}; give a finite number greater than 0, for example 0.1`;
-  if (!(Number.isInteger(records) && records > 0)) return `records is ${typed(recordsText, records, false)}; give about how many there are, 1 or more`;
-  return "";
+  const asTyped = (text) => (text.trim() ? `'${text.trim()}'` : "empty");
+  if (Number.isNaN(epsilon)) return `epsilon is ${asTyped(epsilonText)}; give a finite number greater than 0, for example 0.1`;
+  if (!(epsilon > 0 && Number.isFinite(epsilon))) return `epsilon is ${Number.isInteger(epsilon) ? epsilon.toFixed(1) : epsilon}; give a finite number greater than 0, for example 0.1`;
+  if (!Number.isInteger(records)) return `records is ${asTyped(recordsText)}; give a whole number, 1 or more`;
+  return records > 0 ? "" : `records is ${records}; give about how many there are, 1 or more`;
 }
 
 /** The form, and the text as it is typed; null where the page carries nothing to go by. */
