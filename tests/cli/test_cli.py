@@ -94,8 +94,6 @@ def test_check_fails_a_bad_one_with_exit_code_1(toy, capsys):
         (["check", "Identidy"], "did you mean Identity"),
         (["check", "nowhere.py:Toy"], "there is no file"),
         (["check", "nowhere.py"], "FILE.py:Class"),
-        (["run", "demo", "--trials", "0"], "trials has the value 0"),
-        (["run", "demo", "--seed", "-1"], "seed"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, cause, capsys):

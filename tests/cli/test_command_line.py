@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from dpbench.cli import build_parser, main
+from dpbench.cli.arguments import BY_NAME, write_json
 
 PARSERS = {}
 """Every command by its path, such as "dpbench store info"."""
@@ -37,29 +38,36 @@ run nosuch.toml | check the path
 run demo --algorithm Identidy | did you mean Identity?
 run demo --dataset nosuch | no dataset named
 run demo --domain x | write for example
-run demo --scale -1 | give a positive whole number
-run demo --scale many | 'many' is not a number
-run demo --epsilon 0 | give a positive finite number
-run demo --trials 0 | give a positive whole number
+run demo --scale -1 | --scale is -1; give a positive whole number
+run demo --scale many | --scale is 'many'; give a positive whole number
+run demo --epsilon 0 | --epsilon is 0; give a positive finite number
+run demo --trials 0 | --trials is 0; give a positive whole number
+run demo --samples | --samples needs a value
+run demo --delta 2 | --delta is 2; give a number from 0
+run demo --seed -1 | --seed is -1; give a whole number that is not negative
+run demo --json=yes | --json takes no value
 run demo --jobs -1 | give a whole number
-run demo --timeout 0 | --timeout
+run demo --timeout 0 | --timeout is 0; give a positive
 run demo --shard 5/4 | write for example 1/4
 run demo --store notes.txt --algorithm Identity | give an empty or a new folder
 run demo --with plain.py:Mine | plain.py named 'Mine'; there are none
 run demo --variant other | known: private, published
 run demo --varient private | did you mean --variant?
 run demo --quie | did you mean --quiet?
-list | required: what
-list things | no choice named 'things'; known:
+run demo --alg Identity | did you mean --algorithm?
+run demo --s 1 | did you mean --scale or --samples or --seed?
+run demo --nothing-like-it | unrecognized arguments: --nothing-like-it; see
+list | required: catalogue
+list things | no catalogue named 'things'; known:
 new | required: FILE.py
 new notes.txt | is not a Python file
 new nosuch/mine.py | No such file
 new plain.py | exists, and is kept
 recommend | required: --cells
 recommend --cells x --epsilon 1 --records 10 | write for example
-recommend --cells 16 --epsilon small --records 10 | invalid float value: 'small'
+recommend --cells 16 --epsilon small --records 10 | --epsilon is 'small'; give a number
 recommend --cells 16 --epsilon 0 --records 10 | give a finite number greater than 0
-recommend --cells 16 --epsilon 1 --records 0 | about how many there are
+recommend --cells 16 --epsilon 1 --records 0 | --records is 0; give a positive whole number
 recommend --cells 16 --epsilon 1 --records 10 --workload Prefixes | did you mean Prefix
 recommend --cells 16 --epsilon 1 --records 10 --risk worst | no risk named 'worst'
 recommend --cells 16 --epsilon 1 --records 10 --delta 2 | delta
@@ -107,6 +115,8 @@ store diff store store@nosuch | no version named
 leaderboard nosuch.parquet | cannot read the summary
 check Identidy | did you mean Identity?
 check nosuch.py:Mine | there is no file
+check Identity --cases 0 | --cases is 0; give a positive whole number
+check Identity --jobs two | --jobs is 'two'; give a whole number
 release | SPEC.toml --verify is required
 table | required: SPEC.toml
 table nosuch.toml | check the path
@@ -129,7 +139,7 @@ data pull --mirror nosuch --folder here MEDCOST | give a folder that has 1D/ and
 data verify --fodler here | did you mean --folder?
 data path here | unrecognized arguments
 completion | required: shell
-completion tcsh | did you mean zsh
+completion tcsh | no shell named 'tcsh'; did you mean zsh
 """
 CASES = [tuple(part.rsplit(" | ", 1)) for part in BAD.strip().splitlines()]
 
@@ -203,6 +213,17 @@ def test_every_command_speaks_json():
         ("store merge store --out merged", "units_added"),
         ("store export store --out trials.csv", "rows"),
         ("store versions store", None),
+        ("store diff store store", None),
+        ("list algorithms", None),
+        ("list datasets", None),
+        ("list losses", None),
+        ("check Identity --cases 8 --quiet --jobs 0", "samplers"),
+        ("interpret store", "errors"),
+        ("principles store", None),
+        ("recommend --cells 64 --epsilon 1 --records 1e4", "algorithm"),
+        ("strategies --domain 16", "strategies"),
+        ("compare Hb --study store --store own --jobs 0 --quiet", "regrets"),
+        ("paper --finding 1", None),
         ("data path", "folder"),
         ("data verify --folder empty", "datasets"),
         (
@@ -218,6 +239,28 @@ def test_json_is_one_value_on_stdout(command, key, folder, monkeypatch, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told
     assert key is None or key in told
+    assert [each for each in keys_of(told) if not re.fullmatch("[a-z0-9]+(_[a-z0-9]+)*", each)] == []
+
+
+def keys_of(value):
+    """The keys within a value; names of algorithms, of their parameters and of settings are not among them."""
+    if isinstance(value, list):
+        return [key for each in value for key in keys_of(each)]
+    if not isinstance(value, dict):
+        return []
+    own = [key for key in value if not re.search("[A-Z]", key)]
+    return own + [key for name, each in value.items() for key in ([] if name in BY_NAME else keys_of(each))]
+
+
+def test_keys_are_words_and_names_stay(capsys):
+    """A stranger's algorithm may be called what looks like a key."""
+    write_json({"units added": 1, "paper's % zero": 2, "regrets": {"my-own": 3, "power law": {"95 % low": 4}}})
+    told = json.loads(capsys.readouterr().out)
+    assert told == {
+        "units_added": 1,
+        "paper_percent_zero": 2,
+        "regrets": {"my-own": 3, "power law": {"95_percent_low": 4}},
+    }
 
 
 def test_the_package_runs_as_a_module():

@@ -7,8 +7,9 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from math import inf
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpbench.errors import UnknownName, one_line
@@ -30,7 +31,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with exit code 2."""
-        text = " ".join(one_line(message).split())
+        text = " ".join(one_line(_in_words(message)).split())
         self.exit(2, f"dpbench: {text}{' ' if text.endswith('?') else '; '}see `{self.prog} --help`\n")
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
@@ -38,10 +39,8 @@ class Parser(argparse.ArgumentParser):
         chosen, unknown = self.parse_known_args(args, namespace)
         if unknown:
             parser = getattr(chosen, "parser", self)
-            options = [word for action in parser._actions for word in action.option_strings]
-            word = unknown[0].partition("=")[0]
-            begun = [option for option in options if len(word) > len("--") and option.startswith(word)]
-            close = begun[:3] or get_close_matches(word, options, n=1, cutoff=0.6)
+            options = [word for action in parser._actions for word in action.option_strings if word.startswith("--")]
+            close = _nearest(unknown[0].partition("=")[0], options)
             hint = f"; did you mean {' or '.join(close)}?" if close else ""
             parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
         return chosen
@@ -52,9 +51,37 @@ class Parser(argparse.ArgumentParser):
             kind = (
                 f"value of {action.option_strings[0]}"
                 if action.option_strings
-                else str(action.metavar or "choice").lower()
+                else str(action.metavar or action.dest).lower()
             )
             raise argparse.ArgumentError(None, str(UnknownName.among(kind, value, map(str, action.choices))))
+
+
+def _nearest(given: str, options: Sequence[str]) -> list[str]:
+    """The options that one which does not exist may stand for: those that it begins, or else the most similar one."""
+    begun = [option for option in options if len(given) > len("--") and option.startswith(given)]
+    names = [option.removeprefix("--") for option in options]
+    similar = get_close_matches(given.lstrip("-"), names, n=1, cutoff=0.6)
+    return begun[:3] or [f"--{name}" for name in similar]
+
+
+_WORDS = (
+    (r"argument (\S+): is (.*)", r"\1 is \2"),
+    (r"argument (\S+): invalid int value: (.*)", r"\1 is \2; give a whole number"),
+    (r"argument (\S+): invalid float value: (.*)", r"\1 is \2; give a number"),
+    (r"argument (\S+): expected (?:one argument|1 argument)", r"\1 needs a value"),
+    (r"argument (\S+): expected (\d+) arguments", r"\1 needs \2 values"),
+    (r"argument (\S+): ignored explicit argument (.*)", r"\1 takes no value, and \2 was given"),
+    (r"argument (\S+): not allowed with argument (\S+)", r"\1 and \2 do not go together; leave one out"),
+)
+"""What the standard library says of a mistake, and how it is said here."""
+
+
+def _in_words(message: str) -> str:
+    for theirs, ours in _WORDS:
+        said, changed = re.subn(f"^{theirs}$", ours, message, count=1, flags=re.DOTALL)
+        if changed:
+            return said
+    return message
 
 
 def add_verb(
@@ -72,16 +99,54 @@ def add_verb(
     return parser
 
 
+def positive(text: str) -> float:
+    """A positive finite number, as an argument."""
+    number = _number(text)
+    if not 0 < number < inf:
+        raise argparse.ArgumentTypeError(f"is {text}; give a positive finite number")
+    return number
+
+
+def share(text: str) -> float:
+    """A delta, as an argument."""
+    number = _number(text)
+    if not 0 <= number <= 0.5:
+        raise argparse.ArgumentTypeError(f"is {text}; give a number from 0 (pure) to 0.5")
+    return number
+
+
+def whole(text: str) -> int:
+    """A positive whole number, as an argument; 1e5 is one."""
+    return _whole(text, 1, "a positive whole number")
+
+
+def seed(text: str) -> int:
+    """A whole number that is not negative, as an argument."""
+    return _whole(text, 0, "a whole number that is not negative")
+
+
 def _workers(text: str) -> int:
-    """A number of worker processes, as an argument."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes; give a whole number, such as 2")
-    return int(text)
+    return _whole(text, 0, "a whole number of processes, such as 2, or 0 for none")
 
 
-def add_jobs(parser: argparse.ArgumentParser) -> None:
+def _whole(text: str, least: int, wanted: str) -> int:
+    number = int(text) if text.isdecimal() and len(text) < 17 else _number(text, wanted)
+    if not least <= number <= 2**53 or number != int(number):
+        raise argparse.ArgumentTypeError(f"is {text}; give {wanted}")
+    return int(number)
+
+
+def _number(text: str, wanted: str = "a number") -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"is {text!r}; give {wanted}") from None
+
+
+def add_jobs(
+    parser: argparse.ArgumentParser, about: str = "worker processes (one for each core); 0: in this process"
+) -> None:
     """The option for the number of worker processes; :func:`jobs_of` reads it."""
-    about = "worker processes (one for each core); 0: in this process"
     parser.add_argument("--jobs", type=_workers, metavar="N", help=about)
 
 
@@ -121,19 +186,34 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 def write_json(value: Any, plain: Callable[[Any], Any] | None = None) -> None:
     """One value on stdout, for machines; ``plain`` makes something that JSON knows of what it does not know.
 
-    Keys that are lower-case words are joined by underscores; names of algorithms, datasets and the like stay.
+    Keys are words joined by underscores, whatever they are called in tables; names of algorithms, datasets, columns and
+    the like stay as they are.
     """
     sys.stdout.write(json.dumps(_joined_keys(value), indent=1, default=plain) + "\n")
 
 
-def _joined_keys(value: Any) -> Any:
+BY_NAME = frozenset(
+    ("agreement", "asked_for_and_not_run", "different", "missing", "outside", "over", "parameters", "regrets", "rivals")
+)
+"""Facts whose keys are somebody's names, which may look like words."""
+
+
+def _joined_keys(value: Any, *, names: bool = False) -> Any:
     if isinstance(value, dict):
-        return {_joined(key): _joined_keys(each) for key, each in value.items()}
+        keys = {key: key if names else joined(key) for key in value}
+        return {keys[key]: _joined_keys(each, names=keys[key] in BY_NAME) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_joined_keys(each) for each in value]
     return value
 
 
-def _joined(key: Any) -> Any:
-    words = isinstance(key, str) and re.fullmatch(r"[a-z][a-z0-9]*(?:[ -][a-z0-9]+)+", key)
-    return re.sub("[ -]", "_", key) if words else key
+def joined(key: Any) -> Any:
+    """A key in snake_case, unless it has a capital letter, as names have, or no letter at all.
+
+    >>> joined("paper's % zero"), joined("95th percentile"), joined("AGrid 2-D")
+    ('paper_percent_zero', '95th_percentile', 'AGrid 2-D')
+    """
+    if not isinstance(key, str) or key != key.lower() or key == key.upper():
+        return key
+    plain = re.sub(r"'s?(?= |$)", "", key).replace("%", "percent")
+    return re.sub("[^a-z0-9]+", "_", plain).strip("_") or key

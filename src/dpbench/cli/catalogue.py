@@ -28,14 +28,14 @@ def add_parser(subparsers: Subparsers) -> None:
         "List what there is, as a table or as JSON.",
         "dpbench list algorithms\n  dpbench list datasets --json",
     )
-    parser.add_argument("what", choices=tuple(LISTS), help="which catalogue")
+    parser.add_argument("catalogue", choices=tuple(LISTS), help="what to list")
     add_json(parser)
     parser.set_defaults(run=run_list)
 
 
 def run_list(chosen: argparse.Namespace) -> int:
     """Print one catalogue."""
-    rows = LISTS[chosen.what]()
+    rows = LISTS[chosen.catalogue]()
     if chosen.json:
         write_json(rows)
     else:

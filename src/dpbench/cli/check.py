@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_quiet, add_verb, jobs_of, write_json
+from dpbench.cli.arguments import add_jobs, add_quiet, add_verb, jobs_of, positive, seed, whole, write_json
 
 if TYPE_CHECKING:
     from dpbench.audit.report import AuditReport, Layer
@@ -41,24 +41,32 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     add = parser.add_argument
     add(
-        "algorithms", nargs="*", metavar="ALGORITHM", help="FILE.py:Class, FILE.py:function, or a name in the catalogue"
+        "algorithms",
+        nargs="*",
+        metavar="NAME|FILE.py:Class",
+        help="a name in the catalogue, FILE.py:Class or FILE.py:function",
     )
     add("--all", action="store_true", help="every algorithm of the catalogue")
     add("--variant", choices=("private", "published"), default="private", help="which form to check")
     add("--side-information", choices=("estimated", "public"), help="where a declared scale comes from")
     add("--ignore-marks", action="store_true", help="judge a form that says it is not private by measurement alone")
     add("--domain", metavar="N|NxM", help="replay and recompute claims on this domain alone")
-    add("--cases", type=int, metavar="N", help="random cases of the replay (480, or as many as 10 s of CPU time allow)")
+    add(
+        "--cases",
+        type=whole,
+        metavar="N",
+        help="random cases of the replay (480, or as many as 10 s of CPU time allow)",
+    )
     add("--black-box", action="store_true", help="run it on two neighbours many times (seconds to minutes each)")
     add(
         "--released",
         action="store_true",
         help="the black box on what `dpbench release` publishes, in place of the rest",
     )
-    add("--runs", type=int, metavar="N", help="runs a side for the black box (100000; plain functions 10000)")
-    add("--seed", type=int, default=0, metavar="N", help="seed of the examination (0)")
-    add("--timeout", type=float, metavar="SECONDS", help="for each algorithm (180; with the black box 7200)")
-    add("--jobs", type=int, metavar="N", help="processes (one for each core); 0: in this one, without a time limit")
+    add("--runs", type=whole, metavar="N", help="runs a side for the black box (100000; plain functions 10000)")
+    add("--seed", type=seed, default=0, metavar="N", help="seed of the examination (0)")
+    add("--timeout", type=positive, metavar="S", help="seconds for each algorithm (180; with the black box 7200)")
+    add_jobs(parser, "worker processes (one for each core); 0: in this process, without a time limit")
     add("--json", action="store_true", help="everything that was measured, as JSON")
     add_quiet(parser)
     parser.set_defaults(run=run_check)
@@ -82,7 +90,8 @@ def run_check(chosen: argparse.Namespace) -> int:
     for each, outcome in examine(examinations, jobs=jobs, timeout=timeout):
         outcomes[each] = outcome
         if len(examinations) > 1 and not chosen.quiet:
-            sys.stderr.write(f"{len(outcomes)}/{len(examinations)} {_progress(each.reference, outcome)}\n")
+            line = f"{len(outcomes)}/{len(examinations)} {_progress(each.reference, outcome)}\n"
+            sys.stderr.write(coloured(line, sys.stderr))
     ordered = [outcomes[each] for each in examinations]
     reports = [each for each in ordered if not isinstance(each, DPBenchError)]
     errors = [each for each in ordered if isinstance(each, DPBenchError)]
@@ -145,16 +154,8 @@ def _examinations(chosen: argparse.Namespace) -> list[Any]:
         raise InvalidInput("nothing to check; name an algorithm, FILE.py:Class, or --all")
     if chosen.runs is not None and chosen.runs < 1000:
         raise InvalidInput(f"--runs is {chosen.runs}; give at least 1000, fewer show nothing")
-    if chosen.cases is not None and chosen.cases < 1:
-        raise InvalidInput(f"--cases is {chosen.cases}; give a positive whole number")
     if chosen.domain is not None:
         Domain.of(chosen.domain)
-    if chosen.seed < 0:
-        raise InvalidInput(f"--seed is {chosen.seed}; give a whole number that is not negative")
-    if chosen.timeout is not None and not chosen.timeout > 0:
-        raise InvalidInput(f"--timeout is {chosen.timeout}; give a number of seconds above 0")
-    if chosen.jobs is not None and chosen.jobs < 0:
-        raise InvalidInput(f"--jobs is {chosen.jobs}; give a number of processes, or 0")
     return [
         Examination(
             reference=name,

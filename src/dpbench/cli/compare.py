@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_jobs, add_json, add_quiet, add_verb, write_json
+from dpbench.cli.arguments import add_jobs, add_json, add_quiet, add_verb, whole, write_json
 from dpbench.cli.report import page_line
 from dpbench.cli.standards import add_standards, given_standards, read_by_options, say_what_is_kept
 
@@ -38,13 +38,13 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_verb(subparsers, "compare", "an algorithm of yours against the whole study", _ABOUT, _EXAMPLE)
     add = parser.add_argument
     many: dict[str, Any] = {"action": "append", "default": []}
-    add("algorithm", metavar="FILE.py:Class", help="the newcomer")
+    add("algorithm", metavar="FILE.py:Class", help="the newcomer; a plain function is FILE.py:function")
     add("--setting", choices=("private", "published"), default="private", help="against which study (private)")
     add("--dimensions", type=int, choices=(1, 2), help="only 1-D or 2-D (whatever it supports)")
     add("--domain", metavar="N|NxM", help="only this domain; may be repeated", **many)
     add("--dataset", metavar="NAME", help="only this dataset; may be repeated", **many)
-    add("--scale", type=float, metavar="N", help="only this scale; may be repeated", **many)
-    add("--study", metavar="STORE", help="another study: a store or summary file", **many)
+    add("--scale", type=whole, metavar="N", help="only this scale; may be repeated", **many)
+    add("--study", metavar="STORE|SUMMARY.parquet", help="another study; may be repeated", **many)
     add("--store", metavar="DIR", help="where its results are kept (dpbench-store/compare)")
     add_jobs(parser)
     add("--page", metavar="DIR", help="also write a page that shows it beside all others")

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_json, add_verb, workload_of, write_json
+from dpbench.cli.arguments import add_json, add_verb, whole, workload_of, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -33,7 +33,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add = parser.add_argument
     add("--cells", required=True, metavar="N|NxM", help="cells of the histogram along each axis")
     add("--epsilon", required=True, type=float, metavar="E", help="the budget")
-    add("--records", required=True, type=int, metavar="N", help="about how many records there are, known in public")
+    add("--records", required=True, type=whole, metavar="N", help="about how many records there are, known in public")
     add("--delta", type=float, metavar="D", help="beside --epsilon: Gaussian noise is allowed as well")
     add("--workload", metavar="NAME|FILE.csv", help="your ranges (all prefixes in 1-D, else 2,000 random ranges)")
     add("--risk", default="mean", metavar="mean|p95", help="what is to be small: the mean over runs, or a bad run")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_jobs, add_json, add_quiet, add_verb, write_json
+from dpbench.cli.arguments import add_jobs, add_json, add_quiet, add_verb, seed, whole, write_json
 from dpbench.cli.text_tables import write_table
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ def _add_side(commands: Subparsers) -> None:
     add("--sweep", action="store_true", help="shares 0.01 0.02 0.05 0.1 0.2 0.5")
     add("--dataset", action="append", default=[], metavar="NAME|FILE", help="on this; repeatable (synthetic shapes)")
     add("--domain", action="append", default=[], metavar="N|NxM", help="on this; repeatable (1024 and 64x64)")
-    add("--scale", type=float, action="append", default=[], metavar="N", help="at this; repeatable (10^3 ... 10^8)")
-    add("--samples", type=int, default=3, metavar="N", help="data vectors for each dataset and scale (3)")
-    add("--trials", type=int, default=10, metavar="N", help="runs on each (10)")
-    add("--seed", type=int, default=0, metavar="N", help="seed (0)")
+    add("--scale", type=whole, action="append", default=[], metavar="N", help="at this; repeatable (10^3 ... 10^8)")
+    add("--samples", type=whole, default=3, metavar="N", help="data vectors for each dataset and scale (3)")
+    add("--trials", type=whole, default=10, metavar="N", help="runs on each (10)")
+    add("--seed", type=seed, default=0, metavar="N", help="seed (0)")
     add("--store", metavar="DIR", help="where the errors are kept (dpbench-store/side-information)")
     add_jobs(side)
     add_json(side)
@@ -68,8 +68,8 @@ def _add_findings(commands: Subparsers) -> None:
         "dpbench run parameters --store tuned\n  dpbench repair findings tuned --json",
     )
     findings.add_argument("store", metavar="STORE")
-    findings.add_argument("--dataset", default="MEDCOST", help="where finding 6 is measured (MEDCOST)")
-    findings.add_argument("--scale", type=float, default=1e5, metavar="N", help="and at which scale (10^5)")
+    findings.add_argument("--dataset", default="MEDCOST", metavar="NAME", help="where finding 6 is measured (MEDCOST)")
+    findings.add_argument("--scale", type=whole, default=10**5, metavar="N", help="and at which scale (10^5)")
     add_json(findings)
     findings.set_defaults(run=run_findings)
 
@@ -82,13 +82,12 @@ def run_side(chosen: argparse.Namespace) -> int:
     from dpbench.repair.side_prices import best_shares, side_prices
     from dpbench.results import Results
     from dpbench.run.side_information import SHARES, SideComparison
-    from dpbench.task.parts import whole
 
     comparison = SideComparison.of(
         chosen.algorithms,
         datasets=chosen.dataset,
         domains=chosen.domain,
-        scales=[whole("scale", scale) for scale in chosen.scale],
+        scales=chosen.scale,
         shares=chosen.share or (SHARES if chosen.sweep else ()),
         samples=chosen.samples,
         trials=chosen.trials,
@@ -135,10 +134,9 @@ def run_findings(chosen: argparse.Namespace) -> int:
 
     from dpbench.repair.tuning_findings import rounds_ratios, tuning_spreads
     from dpbench.store import Store
-    from dpbench.task.parts import whole
 
     rows = Store(chosen.store).rows()
-    spreads = tuning_spreads(rows, chosen.dataset, whole("scale", chosen.scale))
+    spreads = tuning_spreads(rows, chosen.dataset, chosen.scale)
     ratios = rounds_ratios(rows)
     if chosen.json:
         plain = {"finding 6": [asdict(each) for each in spreads], "finding 7": [asdict(each) for each in ratios]}

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from dpbench.cli.arguments import add_jobs, add_json, add_quiet, add_verb, write_json
+from dpbench.cli.arguments import add_jobs, add_json, add_quiet, add_verb, positive, seed, share, whole, write_json
 from dpbench.run.missing import TIMEOUT
 
 if TYPE_CHECKING:
@@ -63,22 +63,28 @@ def add_parser(subparsers: Subparsers) -> None:
     add("plan", metavar="SUITE|PLAN.toml", help="a suite by name, or a plan in a file")
     many: dict[str, Any] = {"action": "append", "default": []}
     add("--algorithm", metavar="NAME|FILE.py:Class", help="only this algorithm; may be repeated", **many)
-    add("--with", dest="added", metavar="FILE.py:Class", help="add an algorithm; may be repeated", **many)
+    add(
+        "--with",
+        dest="added",
+        metavar="FILE.py:Class",
+        help="add an algorithm, or FILE.py:function; may be repeated",
+        **many,
+    )
     add("--dataset", metavar="NAME|FILE", help="only this dataset, or a .npy or .csv histogram; repeatable", **many)
     add("--domain", metavar="N|NxM", help="this domain; may be repeated", **many)
-    add("--scale", type=_number, metavar="N", help="this scale; may be repeated", **many)
-    add("--epsilon", type=_number, metavar="E", help="this epsilon; may be repeated", **many)
+    add("--scale", type=whole, metavar="N", help="this scale; may be repeated", **many)
+    add("--epsilon", type=positive, metavar="E", help="this epsilon; may be repeated", **many)
     add(
         "--delta",
-        type=_number,
+        type=share,
         metavar="D",
         help="this delta with every epsilon (Gaussian noise); may be repeated",
         **many,
     )
-    add("--rho", type=_number, metavar="R", help="this budget in zCDP, in place of epsilon; may be repeated", **many)
-    add("--samples", type=int, metavar="N", help="data vectors for each setting (5)")
-    add("--trials", type=int, metavar="N", help="runs on each data vector (10)")
-    add("--seed", type=int, metavar="N", help="seed of the study (0)")
+    add("--rho", type=positive, metavar="R", help="this budget in zCDP, in place of epsilon; may be repeated", **many)
+    add("--samples", type=whole, metavar="N", help="data vectors for each setting (5)")
+    add("--trials", type=whole, metavar="N", help="runs on each data vector (10)")
+    add("--seed", type=seed, metavar="N", help="seed of the study (0)")
     add("--loss", metavar="NAME[:PARAMETER=X]", help="measure by this loss, such as L1 or relative:floor=0.01 (L2)")
     add("--variant", choices=("private", "published"), help="run every algorithm in this form")
     add("--side-information", choices=("estimated", "public"), help="where a declared scale comes from")
@@ -88,12 +94,12 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--shard", type=_shard, default=(1, 1), metavar="I/K", help="run part I of K, for job arrays")
     add(
         "--timeout",
-        type=float,
+        type=positive,
         default=TIMEOUT,
         metavar="S",
         help="seconds that a unit may take (1800); not with --dask",
     )
-    add("--memory", type=float, metavar="GB", help="memory of a worker (its share of the machine's)")
+    add("--memory", type=positive, metavar="GB", help="memory of a worker (its share of the machine's)")
     add("--retry-failed", action="store_true", help="run failed units again")
     add("--dry-run", action="store_true", help="say what there is to do and how long it may take")
     add("--print-toml", action="store_true", help="write the plan, narrowed, as a file to edit and run")
@@ -116,7 +122,7 @@ def run_plan(chosen: argparse.Namespace) -> int:
     from dpbench.store import Store
     from dpbench.task.file import tasks_toml
 
-    plan = narrow(load_plan(chosen.plan), **{name: getattr(chosen, name) for name in NARROWING})
+    plan = narrow(load_plan(chosen.plan), **{name: _once(getattr(chosen, name)) for name in NARROWING})
     options = run_options(chosen)
     jobs = options.processes
     folder = store_folder(plan, options)
@@ -250,15 +256,13 @@ def _farewell(outcome: RunSummary, todo: Agenda, *, quiet: bool) -> None:
         sys.stderr.write(f"failed {times} times: {algorithm}: {failure}\n")
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+def _once(given: Any) -> Any:
+    """What an option was given, each value once."""
+    return list(dict.fromkeys(given)) if isinstance(given, list) else given
 
 
 def _shard(text: str) -> tuple[int, int]:
     part, slash, parts = text.partition("/")
     if not (slash and part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a part of a whole; write for example 1/4")
+        raise argparse.ArgumentTypeError(f"is {text!r}; give a part of a whole, write for example 1/4")
     return int(part), int(parts)

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from dpbench import __version__
-from dpbench.cli.arguments import add_jobs, add_json, add_out, add_quiet, add_verb, write_json
+from dpbench.cli.arguments import add_jobs, add_json, add_out, add_quiet, add_verb, seed, whole, write_json
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
@@ -37,9 +37,9 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--domain", action="append", default=[], metavar="N|NxM", help="train here; repeatable (4096 and 128x128)")
     add("--dataset", action="append", default=[], help=argparse.SUPPRESS)
     add("--signal", type=float, nargs=2, default=(1.0, 8.0), metavar=("LOW", "HIGH"), help="log10(epsilon*scale) (1 8)")
-    add("--samples", type=int, default=3, metavar="N", help="data vectors for each shape and signal (3)")
-    add("--trials", type=int, default=10, metavar="N", help="runs on each (10)")
-    add("--seed", type=int, default=0, metavar="N", help="seed of the training (0)")
+    add("--samples", type=whole, default=3, metavar="N", help="data vectors for each shape and signal (3)")
+    add("--trials", type=whole, default=10, metavar="N", help="runs on each (10)")
+    add("--seed", type=seed, default=0, metavar="N", help="seed of the training (0)")
     add("--store", metavar="DIR", help="where the errors are kept (dpbench-store/tune-NAME)")
     add_jobs(parser)
     add("--dask", metavar="local|tcp://HOST:PORT", help="run on a dask cluster (extra: cluster)")
