@@ -112,7 +112,11 @@ store versions nosuch | make one with
 store versions store --drop nosuch | no version named
 store diff store nosuch | make one with
 store diff store store@nosuch | no version named
-leaderboard nosuch.parquet | cannot read the summary
+leaderboard nosuch.parquet | there is no file nosuch.parquet
+leaderboard notes.txt | notes.txt is no submission
+leaderboard store | store is no submission
+compare Identity --study store --submit mine.parquet | leave out --study
+compare Identity --submit nosuch/mine.parquet | give a file in a folder that exists
 check Identidy | did you mean Identity?
 check nosuch.py:Mine | there is no file
 check Identity --cases 0 | --cases is 0; give a positive whole number

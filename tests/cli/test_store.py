@@ -78,6 +78,24 @@ def test_merge_keeps_versions_of_an_algorithm_apart(folder, capsys):
     assert len(Store("all").rows()) == 2
 
 
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        ({}, 0, "no change: 1 setting, all equal"),
+        ({"l2": (0.25, 0.75)}, 1, "the results differ: 1 of 1 common settings changed, 0 of them beyond chance"),
+        ({"seed": 5}, 1, "the results differ: only in the first: 1 setting; only in the second: 1 setting; "),
+    ],
+)
+def test_diff_ends_with_what_it_comes_to(change, code, said, folder, capsys):
+    """One line that says whether two stores differ, also where they have no setting in common."""
+    for name, facts in (("one", {}), ("two", change)):
+        Store(name, create=True).append([make(**facts)], "run1")
+    assert main(["store", "diff", "one", "two"]) == code
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith(said)
+    assert last.endswith("their seeds are 0 and 5") == ("seed" in change)
+
+
 @pytest.mark.parametrize("ending", ["csv", "json", "parquet"])
 def test_export_writes_a_file(ending, folder, tmp_path, capsys):
     """One row a trial."""

@@ -7,7 +7,8 @@ import pytest
 from dpbench.cli import main
 from dpbench.errors import InvalidStore
 from dpbench.paper import Study
-from dpbench.paper.submission import leaderboard, submit
+from dpbench.paper.submission import KEY, _digest, leaderboard, submit
+from dpbench.results import Results
 
 AUDIT = {"passed": True, "tried": "240 cases"}
 
@@ -44,8 +45,6 @@ def test_a_submission_stands_on_the_board(study, sent):
 
 def test_a_changed_file_is_refused(study, sent):
     """An error made smaller after the fact shows in the digest."""
-    from dpbench.results import Results
-
     found = Results.read(sent)
     replace(found, errors=found.errors * 0.9).write(sent)
     with pytest.raises(InvalidStore, match="not what was written"):
@@ -67,6 +66,59 @@ def test_settings_that_are_not_the_studys_are_refused(study, tmp_path, change, s
     submit(results, tmp_path / "mine.parquet", audit=AUDIT, machine={})
     with pytest.raises(InvalidStore, match=said):
         leaderboard(study, [tmp_path / "mine.parquet"])
+
+
+def doctored(path, change):
+    """The file with its results changed, and a digest that fits what it has become."""
+    found = Results.read(path)
+    facts = {name: each for name, each in found.metadata[KEY].items() if name != "digest"}
+    changed, facts = change(found, facts)
+    changed.described(**{KEY: facts | {"digest": _digest(changed, facts)}}).write(path, losses=False)
+
+
+def with_column(results, name, value):
+    column = results.columns[name].copy()
+    column[:] = value
+    return replace(results, columns={**results.columns, name: column})
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda found, facts: (found, facts | {"version": "0" * 16}), "another version"),
+        (lambda found, facts: (with_column(found, "variant", "published"), facts), "not private end to end"),
+        (lambda found, facts: (with_column(found, "side_information", "public"), facts), "not private end to end"),
+        (lambda found, facts: (found.take([0, 0, 1]), facts), "a setting twice"),
+        (lambda found, facts: (replace(found, errors=-found.errors), facts), "no errors"),
+        (lambda found, facts: (replace(found, errors=found.errors * 0), facts), "the same error in every trial"),
+        (lambda found, facts: (with_column(found, "seed", 7), facts), "lacks"),
+        (lambda found, facts: (with_column(found, "failed", 1), facts), "failed settings"),
+    ],
+)
+def test_a_file_that_contradicts_itself_is_refused(study, sent, change, said):
+    """Even where whoever changed it has made the digest anew."""
+    doctored(sent, change)
+    with pytest.raises(InvalidStore, match=said):
+        leaderboard(study, [sent])
+
+
+@pytest.mark.parametrize("facts", ["a text", 3, [1], {"digest": 5}, {"algorithm": "Mine"}])
+def test_facts_of_any_kind_are_refused_in_one_line(study, sent, facts):
+    """Whatever stands where the facts are looked for."""
+    Results.read(sent).described(**{KEY: facts}).write(sent, losses=False)
+    with pytest.raises(InvalidStore, match="no submission|not what was written"):
+        leaderboard(study, [sent])
+
+
+def test_a_file_with_another_header_is_refused(study, sent):
+    """A Parquet file whose header says that it is a summary, and nothing else that one says."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    header = {"dpbench_summary": "4", "shape": "no", "metadata": "{", "standards": "[]"}
+    pq.write_table(pa.table({"errors": [1.0]}).replace_schema_metadata(header), sent)
+    with pytest.raises(InvalidStore, match="no submission"):
+        leaderboard(study, [sent])
 
 
 def test_a_summary_that_is_no_submission_is_refused(study, tmp_path):

@@ -193,7 +193,18 @@ def write_json(value: Any, plain: Callable[[Any], Any] | None = None) -> None:
 
 
 BY_NAME = frozenset(
-    ("agreement", "asked_for_and_not_run", "different", "missing", "outside", "over", "parameters", "regrets", "rivals")
+    (
+        "agreement",
+        "asked_for_and_not_run",
+        "different",
+        "missing",
+        "outside",
+        "over",
+        "parameters",
+        "regrets",
+        "rivals",
+        "runs",
+    )
 )
 """Facts whose keys are somebody's names, which may look like words."""
 

@@ -62,6 +62,8 @@ def run_compare(chosen: argparse.Namespace) -> int:
     from dpbench.paper.comparison import against
     from dpbench.yardsticks import yardsticks
 
+    if chosen.submit:
+        _insist_on_a_place(chosen)
     rivals = read_by_options(_chosen(_study(chosen), chosen), chosen)
     say_what_is_kept(rivals)
     plan = _plan(rivals, chosen)
@@ -97,21 +99,37 @@ def _page(both: Results, comparison: Comparison, chosen: argparse.Namespace) -> 
     return page(both, chosen.page, gallery=gallery, title=title, comparison=against, yardsticks=yardsticks(both))
 
 
+def _insist_on_a_place(chosen: argparse.Namespace) -> None:
+    """Refuse a submission that could not be written, or merged, before anything is run."""
+    from pathlib import Path
+
+    from dpbench.errors import InvalidInput
+
+    if chosen.study or chosen.setting != "private":
+        raise InvalidInput("--submit is for the private study of this package; leave out --study and --setting")
+    path = Path(chosen.submit)
+    if path.is_dir() or not path.parent.is_dir():
+        raise InvalidInput(f"--submit {chosen.submit}: give a file in a folder that exists, such as mine.parquet")
+
+
 def _submit(newcomer: Results, chosen: argparse.Namespace) -> None:
     """Audit the newcomer and write what `dpbench leaderboard` takes."""
     from dpbench.audit.examinations import Examination, examine
+    from dpbench.cli.text_tables import coloured
+    from dpbench.cli.versions import settings_words
     from dpbench.errors import DPBenchError, InvalidInput
     from dpbench.paper.submission import submit
     from dpbench.run.provenance import machine
 
-    if chosen.study or chosen.setting != "private":
-        raise InvalidInput("--submit is for the private study of this package; leave out --study and --setting")
+    if not newcomer.whole.all():
+        raise InvalidInput("--submit takes whole results, and some settings failed; correct them, or leave them out")
     ((_, report),) = examine([Examination(reference=chosen.algorithm)], jobs=1, timeout=180.0)
     audit = {"cause": str(report)} if isinstance(report, DPBenchError) else report.as_json()
     kept = {name: audit[name] for name in ("passed", "tried", "cause") if name in audit}
     submit(newcomer, chosen.submit, audit=kept, machine=machine())
     words = "cannot be examined" if "passed" not in kept else "not refuted" if kept["passed"] else "FAIL"
-    sys.stderr.write(f"{chosen.submit}: {len(newcomer)} settings, audit: {words}\n")
+    line = f"{chosen.submit}: {settings_words(len(newcomer))}, audit: {words}; `dpbench leaderboard` takes it\n"
+    sys.stderr.write(coloured(line, sys.stderr))
 
 
 def _study(chosen: argparse.Namespace) -> Results:

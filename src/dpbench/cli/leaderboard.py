@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 _ABOUT = """\
 Rank the algorithms of the private study, and those of submissions, by regret: how much more error one has than the best
 of all in each setting, on average. A submission is a file that `dpbench compare FILE.py:Class --submit FILE.parquet`
-writes; before it is merged its settings, seeds, number of trials and digest are checked against the study. Its
-errors are taken as sent: to see them proved, run its code.
+writes. Before it is merged it is checked: its digest, that settings, seeds and number of trials are the study's, and
+that all of it is private. Its errors are taken as sent. To prove them, run its code, or a part of it, and compare:
+`dpbench compare FILE.py:Class --dataset MEDCOST --store again`, then `dpbench store diff FILE.parquet again`.
 """
 
 
@@ -61,7 +62,7 @@ def run_leaderboard(chosen: argparse.Namespace) -> int:
             for each in board
         ]
         heads = ["algorithm", "regret", "95 %", "won", "worst", "settings", "audit", "version"]
-        write_table(f"{n}-D, end-to-end private", heads, rows)
+        write_table(f"{n}-D, end-to-end private", heads, rows, verdicts=True)
     sys.stdout.write("regret: error over the lowest of this board, geometric mean over settings\n")
     return 0
 

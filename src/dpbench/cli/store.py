@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpbench.cli import versions
@@ -12,6 +13,7 @@ from dpbench.cli.standards import add_standards
 
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
+    from dpbench.interpreting.changed_errors import Difference
     from dpbench.results import Results
 
 
@@ -183,7 +185,7 @@ def run_diff(chosen: argparse.Namespace) -> int:
     """Print what changed; 1 if anything did."""
     from dataclasses import asdict
 
-    from dpbench.cli.text_tables import write_table
+    from dpbench.cli.text_tables import coloured, write_table
     from dpbench.interpreting.changed_errors import differences
 
     results = [_versioned(path, chosen) for path in (chosen.first, chosen.second)]
@@ -212,8 +214,29 @@ def run_diff(chosen: argparse.Namespace) -> int:
         f"better, worse: the second against the first, {standards.error_words}, level {standards.alpha:g} over all "
         f"settings; ratio: second over first, geometric mean"
     )
-    write_table(f"{chosen.first} and {chosen.second}", heads, rows, note)
+    write_table(f"{chosen.first} and {chosen.second}", heads, rows, note, verdicts=True)
+    sys.stdout.write(coloured(f"{_conclusion(found, *results)}\n"))
     return 0 if equal else 1
+
+
+def _conclusion(found: Sequence[Difference], first: Results, second: Results) -> str:
+    """What all algorithms together come to, in one line."""
+    common, same = sum(each.settings for each in found), sum(each.same for each in found)
+    apart = sum(each.better + each.worse for each in found)
+    parts = [f"{common - same} of {common} common settings changed, {apart} of them beyond chance"] * (common > same)
+    for where, number in (
+        ("first", sum(each.only_first for each in found)),
+        ("second", sum(each.only_second for each in found)),
+    ):
+        parts += [f"only in the {where}: {versions.settings_words(number)}"] * bool(number)
+    seeds = [sorted(set(each.columns["seed"].tolist())) for each in (first, second)]
+    if not common and not set(seeds[0]) & set(seeds[1]):
+        parts.append(f"their seeds are {' and '.join(', '.join(map(str, each)) for each in seeds)}")
+    return (
+        f"the results differ: {'; '.join(parts)}"
+        if parts
+        else f"no change: {versions.settings_words(common)}, all equal"
+    )
 
 
 def _versioned(path: str, chosen: argparse.Namespace) -> Results:

@@ -23,10 +23,12 @@ def aligned(lines: Sequence[Sequence[str]], *, right: bool = False) -> list[str]
     return [text(line) for line in lines]
 
 
-def write_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], note: str = "") -> None:
-    """A title, aligned columns with the first one to the left, and a note."""
-    lines = [title, *aligned([headings, *rows], right=True), *([note] if note else []), ""]
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
+def write_table(
+    title: str, headings: Sequence[str], rows: Sequence[Sequence[str]], note: str = "", *, verdicts: bool = False
+) -> None:
+    """A title, aligned columns with the first one to the left, and a note; with ``verdicts`` those are in colour."""
+    body = "".join(f"{line}\n" for line in aligned([headings, *rows], right=True))
+    sys.stdout.write(f"{title}\n{coloured(body) if verdicts else body}{note and note + chr(10)}\n")
 
 
 def write_pivot(title: str, cells: Mapping[tuple[str, int], str], note: str = "") -> None:
@@ -51,7 +53,9 @@ VERDICTS = {
     "FAIL": RED,
     "FAILS": RED,
     "broken": RED,
+    "differ": RED,
     "differs": RED,
+    "no change": GREEN,
 }
 """Words that a reader looks for, and their colours."""
 

@@ -44,12 +44,13 @@ def _sentence(each: Changed) -> str:
     form = each.algorithm if each.variant == "private" else f"{each.algorithm} ({each.variant})"
     before, now = each.before[:SHORT], each.now[:SHORT]
     if not each.missing:
-        return f"{form} is version {now} again: its {_settings(each.settings)} are there"
+        return f"{form} is version {now} again: its {settings_words(each.settings)} are there"
     some = "its" if each.missing == each.settings else f"{each.missing} of its"
-    return f"{form} changed (version {now}, before {before}): {some} {_settings(each.settings)} run again"
+    return f"{form} changed (version {now}, before {before}): {some} {settings_words(each.settings)} run again"
 
 
-def _settings(number: int) -> str:
+def settings_words(number: int) -> str:
+    """How many settings, in words."""
     return f"{number} setting{'s' * (number != 1)}"
 
 
@@ -128,6 +129,6 @@ def _drop(store: Store, found: list[Version], chosen: argparse.Namespace) -> int
         write_json(facts)
     else:
         names = ", ".join(facts["algorithms"])
-        size = f"{facts['trials']} trials of {_settings(facts['settings'])}"
+        size = f"{facts['trials']} trials of {settings_words(facts['settings'])}"
         sys.stdout.write(f"dropped version {version[:SHORT]} of {names}: {size}\n")
     return 0
