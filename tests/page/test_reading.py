@@ -1,18 +1,22 @@
 """The page as a reader meets it, in a headless Chromium: views, address, keyboard, widths, contrast, downloads."""
 
+import dataclasses
 import json
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pytest
 
 import dpbench as dpb
 from dpbench.page import page
+from dpbench.results import Results
 from page import chromium
 from page.reader import FIGURES, as_number, table
-from page.study import HOSTILE, gallery, results
+from page.study import HOSTILE, gallery, results, rows
 
 pytestmark = pytest.mark.skipif(bool(chromium.missing()), reason=chromium.missing())
 
+TASKS = ("On a line (1-D)", "In the plane (2-D)")
 SECTIONS = dict.fromkeys(filter(None, FIGURES.values()))
 ADDRESSES = (
     *("#", "#form=published", *(f"#view=explore&section={each}" for each in SECTIONS)),
@@ -29,10 +33,38 @@ def test_it_opens_on_private_forms_with_advice(browser, shown):
     browser.open(shown[0])
     assert browser.run("document.getElementById('filter-form').value") == "private"
     told = browser.run("[...document.querySelectorAll('.advice')].map((each) => each.textContent)")
-    assert [each.split(",")[0] for each in told] == ["On a line (1-D)", "In the plane (2-D)"]
+    assert [each.split(",")[0] for each in told] == list(TASKS)
     assert all("Use Identity: its error is 1.00 times the lowest on average over 3 datasets" in each for each in told)
     assert "†" not in "".join(told)
     assert browser.run("document.querySelectorAll('.board .warn').length") == 0
+
+
+def test_another_budget_stands_beside_the_first(browser, tmp_path):
+    """One card per task for pure privacy, with a line for Gaussian noise, whose delta is a power of ten."""
+    pure = rows(algorithms=("Identity", "Hb"), variants=("private",))
+    study = Results.from_rows([*pure, *(dataclasses.replace(each, delta=1e-9) for each in pure)])
+    browser.open(page(study, tmp_path))
+    told = browser.run("[...document.querySelectorAll('.advice')].map((each) => each.textContent)")
+    assert [each.split("Use")[0] for each in told] == [f"{task}, epsilon 0.1" for task in TASKS]
+    assert all("At epsilon 0.1, delta 10⁻⁹ use Identity: 1.00 times the lowest" in each for each in told)
+    browser.choose("#filter-budget", "epsilon 0.1, delta 1e-09")
+    assert "epsilon 0.1, delta 10⁻⁹" in words(browser, "#leaderboard .about")
+    assert browser.troubles() == []
+
+
+def test_losses_are_those_of_the_chosen_form(browser, shown, tmp_path):
+    """A loss that one form was not measured by is not offered there."""
+    private = shown[1].columns["variant"] == "private"
+    known = {f"relative_{end}": np.where(private, shown[1].measured.mean, np.nan) for end in ("mean", "sd", "p95")}
+    study = dataclasses.replace(shown[1], columns={**shown[1].columns, **known})
+    browser.open(page(study, tmp_path), "#loss=relative")
+    losses = "[...document.querySelectorAll('#filter-loss option')].map((each) => each.value)"
+    assert browser.run(losses) == ["L2", "L1", "Linf", "relative"]
+    assert browser.run("document.getElementById('filter-loss').value") == "relative"
+    assert browser.run("document.querySelectorAll('.board tbody tr').length") == 5
+    browser.choose("#filter-form", "published")
+    assert browser.run(losses) == ["L2", "L1", "Linf"]
+    assert browser.run("document.querySelectorAll('.board tbody tr').length") == 5
 
 
 def test_a_form_that_is_not_private_is_marked(browser, shown):
@@ -116,11 +148,9 @@ def test_the_address_brings_the_view_back(browser, shown):
 
 def test_the_recommender_says_what_the_command_says(browser, shown, tmp_path):
     """The same text, word by word, over sizes, budgets and numbers of records inside and outside of the study."""
-    from dataclasses import replace
-
     from dpbench.advice.offline import carried
 
-    browser.open(page(shown[1], tmp_path, gallery=replace(shown[2], advice=carried())))
+    browser.open(page(shown[1], tmp_path, gallery=dataclasses.replace(shown[2], advice=carried())))
     assert "nothing leaves this page" in words(browser, "#recommend")
     grid = [
         (cells, epsilon, records, risk)

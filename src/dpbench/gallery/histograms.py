@@ -81,7 +81,7 @@ def dataset_cards(names: Iterable[str] | None = None, shapes: Sequence[Shape] = 
 def _of_dataset(dataset: Dataset, noisy: NoisyHistograms, shown: Sequence[Algorithm]) -> Example:
     counts = datasets.load(dataset)
     coarse = np.asarray(dataset.domain.coarsen(counts, CELLS[dataset.ndim]))
-    words = f"public histogram, coarsened to {CELLS[dataset.ndim]}"
+    words = f"public histogram, coarsened to {CELLS[dataset.ndim]} cells"
     return Example(dataset.name, words, coarse, _noisy(dataset.name, coarse, noisy, shown))
 
 

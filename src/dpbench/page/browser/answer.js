@@ -22,12 +22,17 @@ function betterAtTheEnd(first, rivals, scales) {
   return firsts < BETTER * its ? null : { best, where, its, firsts };
 }
 
-/** One sentence on what to use for a task at a budget: of private forms alone, over all datasets and domains. */
-function adviceFor(form, dimensions, budget) {
-  const rows = matching({ form, dimensions, budget });
+/** Algorithms of some settings by their regret, of private forms alone; those with every setting, if there are any. */
+function candidates(form, rows) {
   const all = standings(contests(rows, data.losses[0].column.mean), data.losses[0].column.mean).filter((own) => !notPrivate(own.who, form));
   const complete = all.filter((own) => !own.missing);
-  const found = (complete.length ? complete : all).sort((a, b) => a.regret - b.regret);
+  return (complete.length ? complete : all).sort((a, b) => a.regret - b.regret);
+}
+
+/** One sentence on what to use for a task at a budget, over all datasets and domains. */
+function adviceFor(form, dimensions, budget) {
+  const rows = matching({ form, dimensions, budget });
+  const found = candidates(form, rows);
   if (found.length < 2) return null;
   const [first] = found;
   const scales = distinct(rows, "scale");
@@ -44,6 +49,12 @@ function adviceFor(form, dimensions, budget) {
   ];
 }
 
+/** The same in short, for a budget beside the first. */
+function adviceBeside(form, dimensions, budget) {
+  const [first, second] = candidates(form, matching({ form, dimensions, budget }));
+  return second && element("p", { class: "about" }, `At ${budgetWords(nameOf("budget", budget))} use `, nameLink(first.who, form), `: ${number(first.regret)} times the lowest on average, ${number(first.worst)} times at worst.`);
+}
+
 /** Where the card of an algorithm is. */
 const cardOf = (who) => ({ view: "catalogue", section: "algorithms", card: data.algorithmOf[who], find: undefined });
 
@@ -56,14 +67,13 @@ function nameLink(who, form) {
 function advice() {
   const form = Math.max(data.names.form.indexOf("private"), 0);
   const preferred = (budgets) => budgets.find((budget) => PREFERRED.budget.includes(nameOf("budget", budget))) ?? budgets[0];
-  const tasks = distinct(matching({ form }), "dimensions").flatMap((dimensions) => {
+  const cards = distinct(matching({ form }), "dimensions").map((dimensions) => {
     const budgets = distinct(matching({ form, dimensions }), "budget");
-    return (budgets.length > MOST_BUDGETS ? [preferred(budgets)] : budgets).map((budget) => [dimensions, budget]);
-  });
-  const cards = tasks.map(([dimensions, budget]) => {
+    const budget = preferred(budgets);
     const words = adviceFor(form, dimensions, budget);
     const title = `${TASK_WORDS[dimensions] ?? axesWords(dimensions)}, ${budgetWords(nameOf("budget", budget))}`;
-    return words && element("div", { class: "advice", "data-task": `${dimensions} ${nameOf("budget", budget)}` }, element("h3", {}, title), element("p", {}, ...words));
+    const beside = budgets.length > MOST_BUDGETS ? [] : budgets.filter((each) => each !== budget);
+    return words && element("div", { class: "advice" }, element("h3", {}, title), element("p", {}, ...words), ...beside.map((each) => adviceBeside(form, dimensions, each)));
   }).filter(Boolean);
   if (!cards.length) return null;
   const pure = data.names.form[form] === "private";

@@ -116,7 +116,8 @@ function tableOf({ columns, rows }) {
 
 /**
  * key names the figure in this file; make(width) gives { chart, table } or { nothing: why }. legend lists what is
- * explained beside markers; false: only the mark of forms that are not private; without it the figure shows no algorithms.
+ * explained beside markers, or is a function that does; false: only the mark of forms that are not private; without it the
+ * figure shows no algorithms.
  * setting() says what a figure that is taken away is about, where that is not the chosen setting, and note() which marks
  * it bears.
  */
@@ -128,8 +129,9 @@ function figureFrame({ key, title, about, legend: explained, make, setting = () 
   let current = null;
   const fill = () => rows.replaceChildren(...(details.open && current ? [tableOf(current.table)] : []));
   details.addEventListener("toggle", fill);
+  const parts = () => (typeof explained === "function" ? explained() : explained);
   const file = () => slug(`${title} ${setting()}`);
-  const alone = () => standalone(current.chart, { title, setting: setting(), items: explained ? legendItems(explained) : [], note: note() });
+  const alone = () => standalone(current.chart, { title, setting: setting(), items: parts() ? legendItems(parts()) : [], note: note() });
   const save = (text, act) => element("button", { type: "button", "aria-label": `${title} as ${text}`, onclick: () => current && act() }, text);
   const tools = element("div", { class: "tools" },
     save("SVG", () => download(`${file()}.svg`, new Blob([alone().text], { type: "image/svg+xml" }))),
@@ -146,7 +148,7 @@ function figureFrame({ key, title, about, legend: explained, make, setting = () 
     const made = make(Math.max(300, Math.floor(plot.clientWidth || 300)));
     notes.textContent = typeof about === "function" ? about() : about;
     const marks = note();
-    explanation.replaceChildren(...(explained && !made.nothing ? [legend(explained)] : []), ...(marks && !made.nothing ? [element("p", { class: "warning" }, marks)] : []));
+    explanation.replaceChildren(...(parts() && !made.nothing ? [legend(parts())] : []), ...(marks && !made.nothing ? [element("p", { class: "warning" }, marks)] : []));
     current = made.nothing ? null : made;
     tools.hidden = !current;
     plot.replaceChildren(made.nothing ? element("p", { class: "note" }, made.nothing) : made.chart);

@@ -10,7 +10,7 @@ const EXPLORE = [
     { key: "scale", title: "Error of every algorithm, by number of records", make: errorByScale, legend: ["mean", "lines"], controls: orderOfPanels, about: () => `The ${errorWords()}; one mark per dataset (strong: competitive), the diamond their mean, short dashes the baselines.${yardstickWords()} Lower is better. Select a name to follow it. The paper's Figure 1; it calls the number of records scale.` },
   ]],
   ["dataset", "Error by dataset", [
-    { key: "dataset", title: "Errors on the same dataset", make: errorByDataset, legend: false, setting: () => wholeSetting({ scale: view.scale }), about: () => `${recordsWords(view.scale)}, by ${errorWords()}${view.dataset === undefined ? `, over the lowest on the same dataset: 1.00 is the best there${tested() ? `; framed: competitive (${familyWords()})` : ""}` : `; bars are ${view.measure === "mean" ? "two standard errors to each side" : "95 % intervals"}`}. The paper's Figures 2a and 2b.` },
+    { key: "dataset", title: "Errors on the same dataset", make: errorByDataset, legend: () => view.dataset !== undefined && ["lines"], setting: () => wholeSetting({ scale: view.scale }), about: () => `${recordsWords(view.scale)}, by ${errorWords()}${view.dataset === undefined ? `, over the lowest on the same dataset: 1.00 is the best there${tested() ? `; framed: competitive (${familyWords()})` : ""}` : `; bars are ${view.measure === "mean" ? "two standard errors to each side" : "95 % intervals"}`}. The paper's Figures 2a and 2b.` },
   ]],
   ["records", "Errors in records", [
     { key: "records", title: "By how many records an answer is off", make: inRecords, legend: false, about: () => `${sentence(chosenWords())}: ${view.loss.perQuery?.words ?? "error"} over queries${view.measure === "mean" ? "" : ` in a bad run (${data.standards.percentile})`}, mean over datasets; the stronger the colour, the larger a part of all records. What this error means for someone publishing a table.` },
@@ -83,7 +83,7 @@ function drawFilters() {
   const oneScale = currentView() === "explore" && ["dataset", "domain", "bias"].includes(currentSection());
   form.hidden = currentView() === "catalogue" || currentSection() === "noise";
   const records = oneScale ? [facetSelect("scale", "Records", options.scale.map((value) => [String(nameOf("scale", value)), scaleWords(nameOf("scale", value))]), String(nameOf("scale", view.scale)))] : [];
-  form.replaceChildren(open, element("span", { class: "summary" }, `${FORM_WORDS[nameOf("form", chosen.form)]}, ${axesWords(chosen.dimensions)}, ${domainWords(nameOf("domain", chosen.domain))}`), ...facets,
+  form.replaceChildren(open, element("span", { class: "summary" }, `${FORM_WORDS[nameOf("form", chosen.form)]}, ${axesWords(chosen.dimensions)}, ${domainWords(nameOf("domain", chosen.domain))}${options.budget.length > 1 ? `, ${budgetWords(nameOf("budget", chosen.budget))}` : ""}`), ...facets,
     facetSelect("measure", "Measure", view.offered.map((measure) => [measure, measure === "mean" ? "mean error" : data.standards.percentile]), view.measure),
     facetSelect("loss", "Loss", view.losses.map((loss) => [loss.label, loss.label === "L2" ? "L2 (the paper's)" : loss.words]), view.loss.label),
     facetSelect("dataset", "Dataset", [["", "all datasets"], ...options.dataset.map((value) => [nameOf("dataset", value), nameOf("dataset", value)])], view.dataset === undefined ? "" : nameOf("dataset", view.dataset)),
