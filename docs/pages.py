@@ -75,8 +75,8 @@ def algorithm_index() -> str:
         [
             *_comment(),
             *_title("Algorithms", "="),
-            "Every page is read off the code: what an algorithm does, which facts it declares, its parameters,",
-            "and where its epsilon goes. ``dpbench list algorithms`` prints the same facts.",
+            "Every page is made from the code. It says what an algorithm does, which facts it declares, which",
+            "parameters it has, and where its epsilon goes. ``dpbench list algorithms`` prints the same facts.",
             "",
             *_table(("name", "domains", "data-dependent", "side information", "idea"), rows, (14, 14, 12, 14, 46)),
             ".. toctree::",

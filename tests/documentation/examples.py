@@ -6,7 +6,7 @@ A comment that readers do not see may stand before a block; its lines say what a
     slow: TEXT => OTHER         the default run executes OTHER for TEXT; the slow run executes what is shown
     never (WHY): TEXT => OTHER  no test can execute what is shown; OTHER is executed for it in every run
     exit N: COMMAND             the command ends with exit code N; with one of two: exit 0 or 1
-    when COMMAND says TEXT      executed if the help of a verb says so, told as skipped otherwise
+    when COMMAND says TEXT      executed if the help of a verb says so, reported as skipped otherwise
 """
 
 import contextlib
@@ -156,8 +156,8 @@ class Session:
             if not line.strip() or line.startswith("#"):
                 continue
             code, out, err = self._command(line)
-            told = [codes for shown, codes in block.codes.items() if line.startswith(shown)]
-            if code not in (told[0] if told else {0}):
+            stated = [codes for shown, codes in block.codes.items() if line.startswith(shown)]
+            if code not in (stated[0] if stated else {0}):
                 raise AssertionError(f"{block.where}: {line}\nended with {code}\n{out}\n{err}")
             printed.append(out)
         return "".join(printed)

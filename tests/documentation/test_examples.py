@@ -13,7 +13,7 @@ NAMES = [path.name for path in WITH_EXAMPLES]
 
 
 def execute(path, folder, *, slow):
-    """Run a document; what waits for something is told as skipped, after everything else has passed."""
+    """Run a document; a block that waits for something is reported as skipped, after everything else has passed."""
     session = Session(ROOT, folder, slow=slow)
     session.run(blocks(path))
     if session.skipped:

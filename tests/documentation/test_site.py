@@ -1,4 +1,4 @@
-"""The site: it builds without a warning, needs no network, and its generated places tell what was measured."""
+"""The site: it builds without a warning, needs no network, and its generated parts say what was measured."""
 
 import re
 import subprocess
@@ -106,13 +106,13 @@ def test_stale_pages_are_removed(generators, tmp_path):
     assert names == {"index", *map(pages.file_name, algorithms.everything())}
 
 
-def test_the_rooms_of_the_architecture_exist():
+def test_the_packages_of_the_architecture_exist():
     """Every file and folder that the page names is there, and all nine letters have one."""
     text = (ROOT / "docs" / "architecture.md").read_text()
-    rooms = [name for row in re.findall(r"^\|.*\|$", text, re.MULTILINE) for name in re.findall(r"`([\w.]+/?)`", row)]
-    named = [room for room in rooms if room.endswith(("/", ".py"))]
+    names = [name for row in re.findall(r"^\|.*\|$", text, re.MULTILINE) for name in re.findall(r"`([\w.]+/?)`", row)]
+    named = [name for name in names if name.endswith(("/", ".py"))]
     assert len(named) >= 20
-    assert [room for room in named if not (ROOT / "src" / "dpbench" / room).exists()] == []
+    assert [name for name in named if not (ROOT / "src" / "dpbench" / name).exists()] == []
     letters = re.findall(r"^\| (\w+) \| .*` \|$", text, re.MULTILINE)
     assert letters == ["letter", "T", "W", "D", "M", "L", "G", "R", "E_M", "E_I"]
 
