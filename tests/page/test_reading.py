@@ -96,6 +96,8 @@ def test_the_leaderboard_is_sorted_and_searched(browser, shown):
     assert browser.run("document.querySelector('[aria-sort]').getAttribute('aria-sort')") == "descending"
     browser.page.fill("#find", "hb")
     assert browser.run(names)[0] == "Hb"
+    browser.page.click(".board [data-key=won]")  # what wins most comes first
+    assert browser.run("document.querySelector('[aria-sort]').getAttribute('aria-sort')") == "descending"
     address = browser.run("location.hash")
     browser.open(shown[0], address)
     assert browser.run("document.getElementById('find').value") == "hb"

@@ -32,11 +32,11 @@ function standingsTable() {
   });
 }
 
-/** Columns: what they are called, what they mean, what they are sorted by and how a cell is written. */
+/** Columns: what they are called, what they mean, what they are sorted by, whether most comes first, how a cell is written. */
 const boardColumns = () => [
   { key: "name", title: "Algorithm", about: "Select a name for its card", sort: (own) => own.name.toLowerCase(), cell: nameCell },
   { key: "regret", title: "Regret", about: `Its ${errorWords()} over the lowest in the same setting: geometric mean, and 95 % interval over datasets`, sort: (own) => own.regret + (own.missing ? 1e9 : 0), cell: regretCell },
-  { key: "won", title: tested() ? "Competitive in" : "Lowest in", about: tested() ? "Settings in which its error is the lowest, or ties with it statistically" : "Settings in which its error is the lowest", sort: (own) => -own.won / own.places, cell: (own) => `${whole(own.won)} of ${whole(own.places)}` },
+  { key: "won", title: tested() ? "Competitive in" : "Lowest in", about: tested() ? "Settings in which its error is the lowest, or ties with it statistically" : "Settings in which its error is the lowest", most: true, sort: (own) => -own.won / own.places, cell: (own) => `${whole(own.won)} of ${whole(own.places)}` },
   { key: "worst", title: "Worst case", about: "The largest of its errors over the lowest in the same setting", sort: (own) => own.worst, cell: (own) => number(own.worst) },
   { key: "bad", title: data.standards.percentile[0].toUpperCase() + data.standards.percentile.slice(1), about: `Regret by the ${data.standards.percentile} of errors over trials: what a bad run costs`, sort: (own) => own.bad, cell: (own) => number(own.bad) },
   { key: "ms", title: "Time", about: "Milliseconds per run, in the median setting, on the machine that made these results", sort: (own) => own.ms, cell: (own) => (Number.isFinite(own.ms) ? `${number(own.ms)} ms` : "–") },
@@ -81,10 +81,10 @@ function leaderboard() {
   function heads() {
     const { columns, by, falling } = order();
     head.replaceChildren(...columns.map((each) => {
-      const now = each === by ? (falling ? "descending" : "ascending") : undefined;
-      const button = element("button", { type: "button", title: each.about, "data-key": each.key }, each.title, element("span", { "aria-hidden": "true", class: "arrow" }, now ? (falling ? "▼" : "▲") : ""));
+      const now = each === by ? (falling === Boolean(each.most) ? "ascending" : "descending") : undefined;
+      const button = element("button", { type: "button", title: each.about, "data-key": each.key }, each.title, element("span", { "aria-hidden": "true", class: "arrow" }, now ? (now === "ascending" ? "▲" : "▼") : ""));
       button.addEventListener("click", () => {
-        change({ sort: now === "ascending" ? `-${each.key}` : each.key === "regret" ? undefined : each.key }, { step: false });
+        change({ sort: each === by && !falling ? `-${each.key}` : each.key === "regret" ? undefined : each.key }, { step: false });
         heads();
         fill();
         head.querySelector(`[data-key="${each.key}"]`).focus();
