@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
+from dpbench.domain import Domain, DomainLike
+from dpbench.errors import Unsupported
 from dpbench.mathematics.expected_error import mean_over_queries
 from dpbench.mathematics.gaussian_optimal import GaussianOptimal as GaussianOptimalStrategy
+from dpbench.mathematics.gaussian_optimal import refuse_long_axes
 from dpbench.mathematics.noise_bars import Influence
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
@@ -46,6 +49,16 @@ class GaussianOptimal(Algorithm):
         """Noisy answers to the strategy, inverted along each axis."""
         strategy = _strategy(workload)
         return strategy.reconstruct(data.measure(strategy, data.budget, "optimal strategy for Gaussian noise"))
+
+    def supports(self, domain: DomainLike) -> bool:
+        """Whether no axis is too long for the search."""
+        return not refuse_long_axes(Domain.of(domain))
+
+    def check_domain(self, domain: Domain, workload: Workload) -> None:
+        """As for every algorithm; a long axis is refused in words of its own."""
+        if why := refuse_long_axes(domain):
+            raise Unsupported(why)
+        super().check_domain(domain, workload)
 
     def prepare(self, workload: Workload) -> None:
         """Find the strategy."""

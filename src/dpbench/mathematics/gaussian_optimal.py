@@ -100,11 +100,8 @@ class GaussianOptimal:
     @classmethod
     def of(cls, workload: Workload) -> GaussianOptimal:
         """The strategy for a workload: optimal on one axis and for a product, otherwise for its axes one by one."""
-        if max(workload.domain) > LONGEST:
-            raise Unsupported(
-                f"domain {workload.domain} has an axis of {max(workload.domain)} cells and the optimal strategy is "
-                f"searched for up to {LONGEST}; coarsen the domain or use another strategy"
-            )
+        if why := refuse_long_axes(workload.domain):
+            raise Unsupported(why)
         return cls(workload.domain, tuple(OptimalAxis.of(moment) for moment in second_moments(workload)))
 
     @property
@@ -149,6 +146,17 @@ class GaussianOptimal:
         for axis, matrix in enumerate(matrices, start=-self.domain.ndim):
             result = np.moveaxis(np.moveaxis(result, axis, -1) @ matrix.T, -1, axis)
         return result
+
+
+def refuse_long_axes(domain: Domain) -> str:
+    """Why there is no search on a domain; empty where there is one."""
+    longest = max(domain)
+    if longest <= LONGEST:
+        return ""
+    return (
+        f"domain {domain} has an axis of {longest} cells and the optimal strategy is searched for up to {LONGEST}; "
+        f"coarsen the domain or use another strategy"
+    )
 
 
 def second_moments(workload: Workload) -> tuple[Floats, ...]:

@@ -233,7 +233,9 @@ def _misfit(task: Task, data: SourceData, domain: Domain) -> str:
 def _unsupported(algorithm: Algorithm | AlgorithmFacts, domain: Domain) -> str:
     if algorithm.supports(domain):
         return ""
-    wanted = " or ".join(f"{axes}-D" for axes in algorithm.dimensions or ())
+    if algorithm.dimensions is None or domain.ndim in algorithm.dimensions:
+        return f"{algorithm.name} does not run on {domain}"
+    wanted = " or ".join(f"{axes}-D" for axes in algorithm.dimensions)
     return f"{algorithm.name} runs on {wanted} domains; {domain} has {domain.ndim} axes"
 
 
