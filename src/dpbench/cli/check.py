@@ -80,10 +80,12 @@ def run_check(chosen: argparse.Namespace) -> int:
     from dpbench.audit.samplers import samplers_layer
     from dpbench.cli.text_tables import coloured
     from dpbench.errors import DPBenchError
+    from dpbench.run.executors.system import insist_on_forks
 
     examinations = _examinations(chosen)
     if chosen.released:
         return _check_released(chosen, [each.reference for each in examinations])
+    insist_on_forks("an algorithm that is checked")
     jobs = min(jobs_of(chosen), len(examinations))
     timeout = chosen.timeout or (7200.0 if chosen.black_box else 180.0)
     outcomes: dict[Any, AuditReport | DPBenchError] = {}

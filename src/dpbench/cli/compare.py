@@ -104,7 +104,9 @@ def _insist_on_a_place(chosen: argparse.Namespace) -> None:
     from pathlib import Path
 
     from dpbench.errors import InvalidInput
+    from dpbench.run.executors.system import insist_on_forks
 
+    insist_on_forks("an algorithm that is checked")
     if chosen.study or chosen.setting != "private":
         raise InvalidInput("--submit is for the private study of this package; leave out --study and --setting")
     path = Path(chosen.submit)

@@ -39,7 +39,10 @@ def run_principles(chosen: argparse.Namespace) -> int:
 
     from dpbench.errors import InvalidInput
     from dpbench.paper.principles import judge
+    from dpbench.run.executors.system import insist_on_forks
 
+    if chosen.audit:
+        insist_on_forks("an algorithm that is checked")
     results = open_results(chosen.study, chosen)
     if not len(results):
         raise InvalidInput(f"{chosen.study} is empty; run something first")

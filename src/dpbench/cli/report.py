@@ -56,6 +56,10 @@ def add_parser(subparsers: Subparsers) -> None:
 def run_report(chosen: argparse.Namespace) -> int:
     """Write the page and say where it is."""
     from dpbench.gallery import make_page
+    from dpbench.run.executors.system import insist_on_forks
+
+    if chosen.audit:
+        insist_on_forks("an algorithm that is checked")
 
     def opened(path: str | PathLike[str]) -> Results:
         found = open_results(path, chosen)
