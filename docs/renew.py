@@ -23,8 +23,10 @@ from dpbench.interpreting import regret
 from dpbench.paper import Study, verdicts
 from dpbench.paper.error_panel import TASKS, Panel
 from dpbench.paper.findings_inputs import advantage
+from dpbench.paper.findings_practice import best_columns, shares
 from dpbench.paper.price import prices, truncation, truncation_in_conclusions
 from dpbench.paper.study import Part
+from dpbench.paper.tables import table_3
 from dpbench.results.markup import markdown_rows
 
 HERE = Path(__file__).parent
@@ -48,6 +50,7 @@ def sentences(study: Study) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield from _regrets(study)
     yield from _prices(study)
     yield from _truncation(study)
+    yield from _bias(study)
     yield from _volatility(study)
     yield from _advice(study)
 
@@ -75,6 +78,8 @@ def _prices(study: Study) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "{} times as large at 10^3, {} times at 10^7", efpa
     factors = tuple(f"{advantage(part.panel(1), 1000)[0]:.1f}" for part in (study.published, study.private))
     yield "by {} times in the paper's setting and by {} times with privacy", factors
+    competitive = {row["algorithm"]: row["ours"] for row in table_3(study.private, 1, 1000).rows}
+    yield "Hb is competitive on {} of 18 datasets", (str(competitive["Hb"]),)
 
 
 def _truncation(study: Study) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -96,12 +101,28 @@ def _truncation(study: Study) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "a factor of {} at 10^3, {} at 10^4 and 10^5, and {} above", shown
 
 
+def _bias(study: Study) -> Iterator[tuple[str, tuple[str, ...]]]:
+    own = [f"{100 * shares(part, 1, 10**8)['MWEM*']:.0f}" for part in (study.private, study.published)]
+    yield "bias is {} % of its squared error, published {} %", tuple(own)
+
+
 def _volatility(study: Study) -> Iterator[tuple[str, tuple[str, ...]]]:
     def volatility(part: Part, name: str, scale: int) -> float:
         panel = part.panel(1)
         numbers = [panel.number(name, dataset, scale) for dataset in panel.wanted]
         return float(100 * np.median(panel.measured.deviation[numbers] / panel.measured.mean[numbers]))
 
+    def careless(part: Part) -> tuple[str, str]:
+        panel = part.panel(1)
+        results = panel.part(TASKS[1].generator.scales)
+        mean, tail = best_columns(results)
+        own = mean == [panel.names[label] for label in results.grid.labels].index("DAWA")
+        return str(int((own & (tail != mean)).sum())), str(int(own.sum()))
+
+    yield (
+        "lacks the lowest 95th percentile in {} of {}; in the paper's setting in {} of {}",
+        careless(study.private) + careless(study.published),
+    )
     ends = []
     for part in (study.private, study.published):
         own = [volatility(part, "DAWA", scale) for scale in part.panel(1).scales]
