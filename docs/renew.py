@@ -1,16 +1,16 @@
-"""Renew the numbers of docs/private.md and docs/choosing.md: ``python docs/renew.py`` (``--check`` only says).
+"""Renew the numbers of README.md, private.md and choosing.md: ``python docs/renew.py`` (``--check`` only says).
 
-The pages are prose, written by hand; their numbers follow from the study. Each sentence of private.md below is a
-template whose numbers are computed here, and a number of the page that is not the study's is replaced. In choosing.md
-the output of the command and the table of how good the advice was are replaced whole. What no number can mend, a
-conclusion that no longer holds, is a failing test (tests/documentation/test_renewed_pages.py).
+The pages are prose, written by hand; their numbers follow from the study. Each sentence of README.md and private.md
+below is a template whose numbers are computed here, and a number of the page that is not the study's is replaced. In
+choosing.md the output of the command and the table of how good the advice was are replaced whole. What no number can
+mend, a conclusion that no longer holds, is a failing test (tests/documentation/test_renewed_pages.py).
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
@@ -21,16 +21,18 @@ from dpbench.advice import experience
 from dpbench.advice.advisor import recommend
 from dpbench.interpreting import regret
 from dpbench.paper import Study, verdicts
+from dpbench.paper.catalogue_errors import CatalogueErrors
 from dpbench.paper.error_panel import TASKS, Panel
 from dpbench.paper.findings_inputs import advantage
 from dpbench.paper.findings_practice import best_columns, shares
 from dpbench.paper.price import prices, truncation, truncation_in_conclusions
 from dpbench.paper.study import Part
 from dpbench.paper.tables import table_3
+from dpbench.paper.verdict import REPRODUCED
 from dpbench.results.markup import markdown_rows
 
 HERE = Path(__file__).parent
-NUMBER = r"\d+(?:\.\d+)?"
+NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
 ASKED = ("128x128", 0.5, 300_000)
 """The example of docs/choosing.md."""
 ADVICE = r"(?<=```text\n)[^\n]*, for random ranges on 128x128 cells.*?(?=```)"
@@ -146,18 +148,54 @@ def findings(study: Study) -> str:
     return "".join(f"{e.group:10} {e.verdict:10} {e.private_verdict}\n" for e in found if e.headline)
 
 
+def of_readme(study: Study) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The sentences of README that have numbers of the study."""
+    sizes = [_size(part) for part in (study.published, study.private, study.gaussian)]
+    yield "in the paper's setting ({} settings, {} trials)", sizes[0]
+    yield "private end to end ({} settings, {} trials)", sizes[1]
+    yield "with Gaussian noise ({} settings, {} trials)", sizes[2]
+    found = verdicts(study, lambda group: group.startswith("finding"))
+    yield (
+        "[With privacy](docs/private.md) {} of the ten stand",
+        (str(sum(each.headline and each.private_verdict == REPRODUCED for each in found)),),
+    )
+    (best, next_best), (best_2, next_2) = (
+        list(CatalogueErrors.of(study.private, d).regrets().values())[:2] for d in (1, 2)
+    )
+    yield (
+        "its error is {} times that of the best algorithm of each setting on a line and {} times",
+        (
+            f"{best:.2f}",
+            f"{best_2:.2f}",
+        ),
+    )
+    yield "the next one has {} and {}", (f"{next_best:.2f}", f"{next_2:.2f}")
+
+
+def _size(part: Part) -> tuple[str, str]:
+    if part.results is None:
+        return "0", "0"
+    return f"{len(part.results):,}", f"{part.results.measured.trials.sum():,}"
+
+
 def private(text: str, study: Study) -> str:
-    """The page on privacy with the numbers of a study; a sentence that is not there, or there twice, is an error."""
-    for template, numbers in sentences(study):
+    """The page on privacy with the numbers of a study."""
+    text = renewed("docs/private.md", text, sentences(study))
+    return re.sub(BLOCK, findings(study).replace("\\", r"\\"), text, flags=re.DOTALL)
+
+
+def renewed(name: str, text: str, templates: Iterable[tuple[str, tuple[str, ...]]]) -> str:
+    """A text with other numbers in its sentences; one that is not there, or there twice, is an error."""
+    for template, numbers in templates:
         parts = [re.sub(r"(?:\\ )+", r"\\s+", re.escape(part)) for part in template.split("{}")]
         pattern = re.compile(f"({NUMBER})".join(f"({part})" for part in parts))
         found = list(pattern.finditer(text))
         if len(found) != 1:
-            raise SystemExit(f"docs/private.md has {len(found)} sentences like '{template}'; one is wanted")
+            raise SystemExit(f"{name} has {len(found)} sentences like '{template}'; one is wanted")
         pieces = list(found[0].groups())
         pieces[1::2] = list(numbers)
         text = text[: found[0].start()] + "".join(pieces) + text[found[0].end() :]
-    return re.sub(BLOCK, findings(study).replace("\\", r"\\"), text, flags=re.DOTALL)
+    return text
 
 
 def evaluation() -> str:
@@ -191,6 +229,8 @@ def choosing(text: str) -> str:
 
 def pages() -> Iterator[tuple[Path, str]]:
     """Every page and what it should be."""
+    readme = HERE.parent / "README.md"
+    yield readme, renewed("README.md", readme.read_text(encoding="utf-8"), of_readme(Study.shipped()))
     yield HERE / "private.md", private((HERE / "private.md").read_text(encoding="utf-8"), Study.shipped())
     yield HERE / "choosing.md", choosing((HERE / "choosing.md").read_text(encoding="utf-8"))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import lru_cache
 from types import UnionType
-from typing import Any, ClassVar, Literal, Protocol, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Never, Protocol, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -337,6 +337,11 @@ class Algorithm:
             x, workload, epsilon, trials, seed, delta=delta, rho=rho, side_information=side_information, keep=False
         ).estimate
         return apply_steps(estimate, steps)
+
+    @property
+    def release(self) -> Never:
+        """Gone since 0.2: what was called so is no release."""
+        raise AttributeError("Algorithm.release is Algorithm.outcome since 0.2; to publish, use `dpbench release`")
 
     def outcome(
         self,

@@ -1,4 +1,4 @@
-"""The numbers in the pages on privacy and on choosing are those of the study, and conclusions follow from them."""
+"""Numbers in README and in the pages on privacy and on choosing are the study's, and conclusions follow from them."""
 
 import re
 import sys
@@ -35,7 +35,9 @@ def text(page):
 
 def test_every_number_is_of_the_study(page, study, text):
     """After another study, ``python docs/renew.py`` renews them."""
+    readme = re.sub(r"\s+", " ", (DOCS.parent / "README.md").read_text())
     wrong = [t.format(*n) for t, n in page.sentences(study) if t.format(*n) not in text]
+    wrong += [t.format(*n) for t, n in page.of_readme(study) if t.format(*n) not in readme]
     assert not wrong
 
 
