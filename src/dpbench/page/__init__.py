@@ -20,10 +20,12 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Import on first use: drawing is heavy, and most users of a table never draw."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'dpbench.page' has no attribute {name!r}")
-    from importlib import import_module
+if not TYPE_CHECKING:  # a typo is to be found before anything runs
 
-    return getattr(import_module(_HOMES[name]), name)
+    def __getattr__(name: str) -> Any:
+        """Import on first use: drawing is heavy, and most users of a table never draw."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'dpbench.page' has no attribute {name!r}")
+        from importlib import import_module
+
+        return getattr(import_module(_HOMES[name]), name)

@@ -25,8 +25,10 @@ _NAMES = {
 __all__ = ["Released", "check", "publish", "verify"]
 
 
-def __getattr__(name: str) -> Any:
-    """Import on first use."""
-    if name in _NAMES:
-        return getattr(import_module(f"dpbench.release.{_NAMES[name]}"), name)
-    raise AttributeError(f"module 'dpbench.release' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a typo is to be found before anything runs
+
+    def __getattr__(name: str) -> Any:
+        """Import on first use."""
+        if name in _NAMES:
+            return getattr(import_module(f"dpbench.release.{_NAMES[name]}"), name)
+        raise AttributeError(f"module 'dpbench.release' has no attribute {name!r}")

@@ -86,7 +86,8 @@ def read_summary(path: Path) -> tuple[dict[str, NDArray[Any]], Floats, dict[str,
         table = pq.ParquetFile(content, read_dictionary=texts).read()
     except (OSError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or "it is not a Parquet file"
-        raise InvalidStore(f"cannot read the summary {path}: {reason}; give a file that Results.write made") from None
+        advice = "give a summary, as `dpbench paper --pack DIR` writes them"
+        raise InvalidStore(f"cannot read the summary {path}: {reason}; {advice}") from None
     header = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
     if header.get("dpbench_summary") not in FORMATS:
         raise InvalidStore(f"{path} is not a summary of this version; make one from its store")

@@ -269,7 +269,7 @@ def text(key: str, given: object) -> str:
     """Read a text that is not empty."""
     if isinstance(given, str) and given.strip():
         return given
-    raise InvalidPart(f"{key} has the value {shown(given)}; write a name in quotes", key)
+    raise InvalidPart(f"{key} is {shown(given)}; write a name in quotes", key)
 
 
 def choice(key: str, given: object, known: tuple[str, ...]) -> str:
@@ -284,7 +284,7 @@ def whole(key: str, given: object, least: int = 1) -> int:
     number = _number(given)
     if number is None or not least <= number <= 2**53 or number != int(number):
         kind = "a positive whole number" if least else "a whole number that is not negative"
-        raise InvalidPart(f"{key} has the value {shown(given)}; give {kind}", key)
+        raise InvalidPart(f"{key} is {shown(given)}; give {kind}", key)
     return int(number)
 
 
@@ -292,7 +292,7 @@ def _several(key: str, given: object, read: Callable[[str, object], Any], least:
     """Read a list of different values; one value stands for a list of one."""
     single = isinstance(given, str | int | float | Domain)
     if not single and not isinstance(given, list | tuple):
-        raise InvalidPart(f"{key} has the value {shown(given)}; give a list", key)
+        raise InvalidPart(f"{key} is {shown(given)}; give a list", key)
     values = tuple(read(key, value) for value in ((given,) if single else given))  # type: ignore[attr-defined]
     if len(values) < least:
         raise InvalidPart(f"{key} is an empty list; give at least one value", key)
@@ -312,21 +312,21 @@ def _domain(key: str, given: object) -> Domain:
 def _positive(key: str, given: object) -> float:
     number = _number(given)
     if number is None or not number > 0:
-        raise InvalidPart(f"{key} has the value {shown(given)}; give a positive finite number", key)
+        raise InvalidPart(f"{key} is {shown(given)}; give a positive finite number", key)
     return float(number)
 
 
 def _delta(key: str, given: object) -> float:
     number = _number(given)
     if number is None or not 0 <= number <= 0.5:
-        raise InvalidPart(f"{key} has the value {shown(given)}; give a number from 0 (pure) to 0.5", key)
+        raise InvalidPart(f"{key} is {shown(given)}; give a number from 0 (pure) to 0.5", key)
     return float(number)
 
 
 def _share(key: str, given: object, whole_is: float) -> float:
     number = _number(given)
     if number is None or not 0 < number < whole_is:
-        raise InvalidPart(f"{key} has the value {shown(given)}; give a number between 0 and {whole_is}", key)
+        raise InvalidPart(f"{key} is {shown(given)}; give a number between 0 and {whole_is}", key)
     return float(number)
 
 

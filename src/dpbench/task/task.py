@@ -83,7 +83,7 @@ class Task:
         for key, kind in GROUPS.items():
             if not isinstance(getattr(self, key), kind):
                 raise InvalidPart(
-                    f"{key} has the value {shown(getattr(self, key))}; give a {kind.__name__}, "
+                    f"{key} is {shown(getattr(self, key))}; give a {kind.__name__}, "
                     f"or build the task with Task.from_dict",
                     key,
                 )
@@ -234,7 +234,7 @@ def _assemble(parts: Mapping[str, Any], base: Task | None) -> Task:
             for setting, chosen in value.items():
                 _put(groups[key], setting, chosen, key)
         else:
-            raise InvalidPart(f"{key} has the value {shown(value)}; give its settings by name", key)
+            raise InvalidPart(f"{key} is {shown(value)}; give its settings by name", key)
     missing = [key for key in REQUIRED if key not in plain and key not in groups["generator"]]
     if missing and not (missing == ["domains"] and "generator" in plain):
         raise InvalidPart(f"the task does not say its {', '.join(missing)}; add them, or a base")
