@@ -49,6 +49,7 @@ def units_of(setting):
         workloads=[WorkloadPart.from_label(setting.workload)],
         scales=[setting.scale],
         epsilons=[setting.epsilon],
+        deltas=[setting.delta],
         samples=samples,
         trials=trials,
         seed=setting.seed,

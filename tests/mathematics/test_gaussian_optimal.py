@@ -6,11 +6,19 @@ import itertools
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput, Unsupported
 from dpbench.mathematics.gaussian_error import unit_error
-from dpbench.mathematics.gaussian_optimal import LONGEST, Dual, GaussianOptimal, OptimalAxis, second_moments
+from dpbench.mathematics.gaussian_optimal import (
+    LONGEST,
+    Dual,
+    GaussianOptimal,
+    OptimalAxis,
+    _optimal_axis,
+    second_moments,
+)
 from dpbench.mathematics.square_root import SquareRoot
 from dpbench.workloads import AllRange, Identity, Prefix, RandomRange, RandomSmall, Ranges
 
@@ -202,3 +210,14 @@ def test_long_axes_and_empty_workloads_are_refused():
         GaussianOptimal.of(Prefix(LONGEST + 1))
     with pytest.raises(InvalidInput, match="covers a cell"):
         Dual.best(np.zeros((3, 3)))
+
+
+def test_the_strategy_does_not_depend_on_the_number_of_threads():
+    """To the bit: results must be the same in this process and in a worker, which has one thread."""
+    found = []
+    for threads in (1, 2):
+        _optimal_axis.cache_clear()
+        with threadpool_limits(threads):
+            found.append(GaussianOptimal.of(Prefix(256)).axes[0])
+    assert np.array_equal(found[0].rows, found[1].rows)
+    assert np.array_equal(found[0].inverse, found[1].inverse)

@@ -39,6 +39,11 @@ def test_what_is_listed_is_read():
         assert str(change).startswith(f"{change.algorithm} ({change.form}): its ")
 
 
+def test_nothing_has_changed_since_the_shipped_study():
+    """Whoever changes draws runs the rows of that form again before a release; until then, list it and mark this."""
+    assert changes() == ()
+
+
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
@@ -135,4 +140,4 @@ def test_a_study_is_stamped_where_a_slice_of_it_agrees(restamp, tmp_path, monkey
         assert stamp == ("x" if algorithm == "Hb" else true)
     assert np.array_equal(stamped.errors, errors.astype(np.float32))
     for column in set(stamped.columns) - {"algorithm_source"}:
-        assert np.array_equal(stamped.columns[column], Results.read("before.parquet").columns[column])
+        np.testing.assert_array_equal(stamped.columns[column], Results.read("before.parquet").columns[column])

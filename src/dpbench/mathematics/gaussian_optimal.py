@@ -233,8 +233,15 @@ def _bounds(moment: Floats, d: Floats) -> tuple[Floats, float, float]:
 
 @lru_cache(maxsize=8)
 def _optimal_axis(side: int, second_moment: bytes) -> OptimalAxis:
-    asked = np.frombuffer(second_moment).reshape(side, side)
-    values = np.linalg.eigvalsh(asked)
+    """On one thread: with more of them sums are rounded in another order, which a search makes larger."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        return _search_axis(np.frombuffer(second_moment).reshape(side, side))
+
+
+def _search_axis(asked: Floats) -> OptimalAxis:
+    side, values = len(asked), np.linalg.eigvalsh(asked)
     moment = asked if values[0] > SINGULAR * values[-1] else asked + UNASKED * np.trace(asked) / side * np.eye(side)
     d = Dual.best(moment).weights
     values, vectors, diagonal = _spectrum(moment, d)
