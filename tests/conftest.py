@@ -1,4 +1,10 @@
-import pytest
+import os
+
+# workers of the test run share the cores: more threads would only wait for each other
+for _library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
+import pytest  # noqa: E402
 
 
 @pytest.fixture

@@ -193,6 +193,7 @@ STARTED = 3 * os.sysconf("SC_CLK_TCK")
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to look for processes in")
+@pytest.mark.slow
 def test_no_examination_outlives_the_command():
     """A command that is killed takes its processes along, whatever they are at."""
     command = [sys.executable, "-m", "dpbench", "check", "MWEM", "--black-box", "--quiet"]

@@ -25,7 +25,11 @@ print(dpb.algorithms.get("Hb").run(x, dpb.workloads.Prefix(4), epsilon=1, seed=0
 
 
 @pytest.mark.parametrize(
-    ("nothing", "said"), [(False, "kernels cannot be kept, so they"), (True, "are compiled in memory")]
+    ("nothing", "said"),
+    [
+        (False, "kernels cannot be kept, so they"),
+        pytest.param(True, "are compiled in memory", marks=pytest.mark.slow),
+    ],
 )
 def test_without_a_place_to_keep_kernels_one_line_says_so(nothing, said, tmp_path):
     """The numbers are the same, one line is on stderr, and the temporary folder is gone in the end."""

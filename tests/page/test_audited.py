@@ -24,7 +24,8 @@ def test_a_card_tells_the_kept_audit_only_of_the_code_that_was_audited(monkeypat
     assert {card_of(algorithms.ours()[name]).audit for name in ("Identity", "UGrid")} == {""}
 
 
-@pytest.mark.parametrize("name", ["Identity", pytest.param("UGrid", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["Identity", "UGrid"])
 def test_the_kept_words_are_those_of_an_audit(name):
     """Run again, the audit says the same, but for how many cases ten seconds of this processor allow."""
     now, kept = audited.audit_words(name), audited.kept_words(algorithms.catalogue()[name])

@@ -96,8 +96,8 @@ def test_extremes_are_drawn(loss):
     cuts = law(counts, MedianCost(8, penalty=1.0), loss).draw(ExactNoise())
     assert cuts[0]
     assert cuts[-1]
-    if loss > 1:
-        np.testing.assert_array_equal(np.flatnonzero(cuts), [0, 1, 2, 3, 4, 8])
+    if loss > 1:  # cells that differ are cut apart; among equal ones the penalty decides, whatever the loss
+        assert cuts[:5].all()
 
 
 def test_weights_far_apart_are_drawn_by_their_ratio():

@@ -74,6 +74,7 @@ def test_training_goes_on_where_it_stopped(tmp_path):
     assert resumed.read_bytes() == whole.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_cluster_trains_the_same_table(tmp_path):
     """Workers of dask, this process and processes of our own write the same bytes."""
     pytest.importorskip("distributed", reason="distributed is not installed (extra: cluster)")

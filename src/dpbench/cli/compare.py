@@ -93,7 +93,8 @@ def _page(both: Results, comparison: Comparison, chosen: argparse.Namespace) -> 
     from dpbench.yardsticks import yardsticks
 
     names = set(both.columns["dataset"].tolist())
-    gallery = gallery_for(added=[chosen.algorithm], names=names)
+    algorithms = set(both.columns["algorithm"].tolist())
+    gallery = gallery_for(added=[chosen.algorithm], names=names, algorithms=algorithms)
     title = f"DPBench: {comparison.name} among the others"
     against = for_page(comparison)
     return page(both, chosen.page, gallery=gallery, title=title, comparison=against, yardsticks=yardsticks(both))

@@ -154,9 +154,11 @@ def _demand(names: Sequence[str], present: Sequence[object], described: str) -> 
 def _from_file(path: Path, names: Sequence[str]) -> Iterator[list[Cells]]:
     kind = path.suffix.lower()
     if kind not in (".csv", ".parquet"):
-        raise InvalidTable(f"cannot recognise the format of {path}; give a file that ends in .csv or .parquet")
+        raise InvalidTable(
+            f"cannot recognise the format of {shown(str(path))}; give a file that ends in .csv or .parquet"
+        )
     if not path.is_file():
-        raise InvalidTable(f"there is no file {path}; give the path of a .csv or .parquet file")
+        raise InvalidTable(f"there is no file {shown(str(path))}; give the path of a .csv or .parquet file")
     return _from_csv(path, names) if kind == ".csv" else _from_parquet(path, names)
 
 

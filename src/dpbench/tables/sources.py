@@ -65,7 +65,7 @@ def list_files(path: Path) -> list[Path]:
     for each in found:
         if _kind(each) not in (".csv", ".parquet"):
             raise InvalidTable(
-                f"cannot recognise the format of {each}; give files that end in .csv, .csv.gz or .parquet"
+                f"cannot recognise the format of {shown(str(each))}; give files that end in .csv, .csv.gz or .parquet"
             )
     return found
 
