@@ -221,3 +221,18 @@ def test_the_strategy_does_not_depend_on_the_number_of_threads():
             found.append(GaussianOptimal.of(Prefix(256)).axes[0])
     assert np.array_equal(found[0].rows, found[1].rows)
     assert np.array_equal(found[0].inverse, found[1].inverse)
+
+
+def test_the_strategy_does_not_depend_on_the_signs_of_eigenvectors(monkeypatch):
+    """Linear algebra for another processor may give each with the other sign; seeds have to give the same errors."""
+    eigh, moment = np.linalg.eigh, second_moments(Prefix(40))[0].tobytes()
+    usual = _optimal_axis.__wrapped__(40, moment)
+
+    def flipped(matrix):
+        values, vectors = eigh(matrix)
+        return values, vectors * np.resize([1.0, -1.0, -1.0], len(values))
+
+    monkeypatch.setattr(np.linalg, "eigh", flipped)
+    other = _optimal_axis.__wrapped__(40, moment)
+    np.testing.assert_allclose(other.rows, usual.rows, atol=1e-12)
+    np.testing.assert_allclose(other.inverse, usual.inverse, atol=1e-10)

@@ -9,7 +9,7 @@ from dpbench.cli import main
 from dpbench.domain import Domain
 from dpbench.paper import Study
 from dpbench.paper.changed import change_of
-from dpbench.paper.rerun import compare_rerun
+from dpbench.paper.rerun import compare_rerun, same_errors
 from dpbench.paper.study import shipped_file
 from dpbench.results import Results
 from dpbench.store.schema import ERRORS
@@ -31,6 +31,19 @@ def test_same_errors_are_told_from_others():
     assert (found.same, len(found.different), found.absent) == (1, 1, 1)
     assert found.different[0].startswith("Hb")
     assert str(found).startswith("1 settings give the errors of the study bit for bit, 1 do not; 1 are not in it")
+
+
+def test_a_number_at_the_border_of_two_of_32_bits_may_round_to_either():
+    """Another processor's last bit is no difference; one of 32 bits anywhere else is."""
+    kept = np.array([1.0, 3e-5], dtype=np.float32)
+    up = np.nextafter(kept, np.float32(1e9), dtype=np.float32)
+    border = (kept.astype(np.float64) + up) / 2
+    for again in (kept, border * (1 - 1e-12), border * (1 + 1e-12)):
+        assert same_errors(kept, again.astype(np.float64))
+        assert np.array_equal(again, kept) or same_errors(up, again)
+    assert not same_errors(kept, up.astype(np.float64))
+    assert not same_errors(kept, border * (1 + 1e-8))
+    assert not same_errors(kept, np.array([1.0, np.nan]))
 
 
 def test_a_slice_of_the_gaussian_setting_is_compared_with_it():

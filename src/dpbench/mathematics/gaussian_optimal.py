@@ -246,7 +246,8 @@ def _search_axis(asked: Floats) -> OptimalAxis:
     d = Dual.best(moment).weights
     values, vectors, diagonal = _spectrum(moment, d)
     norms, half = np.sqrt(d * diagonal), np.sqrt(values)
-    rows = half[:, None] * vectors.T / norms
-    inverse = norms[:, None] * vectors / half
+    # roots of B that are symmetric: eigenvectors, whose signs and order are up to the processor, cancel
+    rows = (vectors * half) @ vectors.T / norms
+    inverse = norms[:, None] * ((vectors / half) @ vectors.T)
     lower = float(_spectrum(asked, d)[0].sum()) ** 2
     return OptimalAxis(rows, inverse, lower, float(np.einsum("ij,ij->", inverse, asked @ inverse)))
