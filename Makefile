@@ -20,11 +20,13 @@ demo: setup
 	@$(BIN)/dpbench run demo
 	@$(BIN)/dpbench report dpbench-store/demo --out dpbench-store/demo-page
 
+# one worker more than cores: some tests wait for processes that hang or are killed
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 test: setup
-	@$(BIN)/python -m pytest -n auto --dist worksteal
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 test-slow: setup
-	@$(BIN)/python -m pytest -n auto --dist worksteal -m "slow or not slow"
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "slow or not slow"
 
 docs: setup
 	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env --write-all --quiet docs build/docs
