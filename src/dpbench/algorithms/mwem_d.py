@@ -105,11 +105,11 @@ class MWEMD(QuerySelection):
             # select
             chosen = selection.next(queries.boxes.answer(np.stack([fit.estimate for fit in fits])))
             # measure
-            depth = min(number, halvings.depth)
+            depth = min(number, len(halvings.boxes) - 1)
             boxes = ChosenBoxAndLevel(queries, chosen, halvings.boxes[depth])
             answers = np.reshape(data.measure(boxes, for_counts, f"answers {number}"), (trials, *boxes.shape))
             # fit
             for fit, query, apart, answer in zip(fits, chosen, boxes.apart, answers, strict=True):
-                box = queries.lower[query], queries.upper[query], float(answer[0])
-                fit.learn(*box, depth, apart, answer[1:], data.as_epsilon(for_counts) ** 2)
+                box = queries.lower[query], queries.upper[query]
+                fit.learn(box, float(answer[0]), depth, answer[1:], apart, data.as_epsilon(for_counts) ** 2)
         return np.stack([fit.estimate for fit in fits])
