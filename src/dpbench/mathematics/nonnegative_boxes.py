@@ -22,7 +22,7 @@ STEPS = 200
 
 
 class Halvings:
-    """The boxes of a domain that is halved again and again, depth by depth: the public tree that :class:`BoxFit` fits."""
+    """The boxes of a domain that is halved again and again, depth by depth: the public tree of :class:`BoxFit`."""
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
@@ -45,7 +45,7 @@ class Halvings:
     @cached_property
     def cells(self) -> Bools:
         """``(nodes,)``: which boxes are single cells; a domain of one cell counts as none."""
-        found = np.diff(self._tree.first_child) == 0
+        found: Bools = np.diff(self._tree.first_child) == 0
         found[0] = False
         return found
 

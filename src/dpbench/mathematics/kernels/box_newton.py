@@ -1,9 +1,9 @@
 """Non-negative least squares on totals of a tree of boxes and of a few boxes across it, by Newton's method on the dual.
 
 Every measured total pulls at its parts with a force, its precision times its misfit. A part has what the forces on it
-leave: max(0, slack / own), where slack is its own pull less the forces. As long as the same parts have slack all of that
-is linear. Forces of a tree are eliminated from the leaves up and put back from the root down; a box across the tree is
-one dense equation. Then the parts that have slack are found anew, until they stay the same: that is the minimum.
+leave: max(0, slack / own), where slack is its own pull less the forces. As long as the same parts have slack all of
+that is linear. Forces of a tree are eliminated from the leaves up and put back from the root down; a box across the
+tree is one dense equation. Then the parts that have slack are found anew, until they stay the same: the minimum.
 """
 
 from __future__ import annotations
