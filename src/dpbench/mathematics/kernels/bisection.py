@@ -31,82 +31,75 @@ def deviation(counts, start, stop):  # type: ignore[no-untyped-def]
     return 2.0 * (missing + r * below / length)
 
 
-@njit(inline="always")
-def _join(value, rank, step, values, shelf, wide, total, marker, below, under):  # type: ignore[no-untyped-def]
-    """One more count joins a shelf of ``step`` counts; total, marker, C and T then, and the deviation.
-
-    ``shelf`` has the number and the sum of those that have come, for each of the distinct ``values`` and behind them
-    for each block of 64 values. C and T belong to the values before a marker, which follows q; it crosses whole blocks
-    where it can, so a move costs O(64 + distinct / 64), and mostly O(1), for the mean moves little.
-    """
-    distinct = values.shape[0]
-    shelf[rank, 0] += 1
-    shelf[rank, 1] += value
-    if wide:
-        block = distinct + (rank >> 6)
-        shelf[block, 0] += 1
-        shelf[block, 1] += value
-    total += value
-    before = np.int64(rank < marker)
-    below += before
-    under += before * value
-    # the mean as q + r / step
-    inverse = 1.0 / step
-    q = int(total * inverse)  # a division of integers takes several times as long; this may be one off
-    r = total - q * step
-    if r < 0:
-        q -= 1
-        r += step
-    elif r >= step:
-        q += 1
-        r -= step
-    # the marker follows q, right or left
-    while marker < distinct and values[marker] <= q:
-        if marker & 63 == 0 and marker + 63 < distinct and values[marker + 63] <= q:
-            below += shelf[distinct + (marker >> 6), 0]
-            under += shelf[distinct + (marker >> 6), 1]
-            marker += 64
-        else:
-            below += shelf[marker, 0]
-            under += shelf[marker, 1]
-            marker += 1
-    while marker > 0 and values[marker - 1] > q:
-        if marker & 63 == 0 and values[marker - 64] > q:
-            marker -= 64
-            below -= shelf[distinct + (marker >> 6), 0]
-            under -= shelf[distinct + (marker >> 6), 1]
-        else:
-            marker -= 1
-            below -= shelf[marker, 0]
-            under -= shelf[marker, 1]
-    return total, marker, below, under, 2.0 * (q * below - under + r * below * inverse)
-
-
-@njit("void(int64[::1], int64[::1], int64[::1], int64, int64, int64[:,:,::1], float64[::1])", cache=True)
+@njit("void(int64[::1], int64[::1], int64[::1], int64, int64, int64[:,::1], float64[::1])", cache=True)
 def _sweep(counts, ranks, values, start, stop, shelf, cut):  # type: ignore[no-untyped-def]
     """Set cut[m - start - 1] to dev[start, m) + dev[m, stop) for each m inside; ``ranks`` counts from 0.
 
-    Going right, counts join a shelf one by one, and going left another: both at once, for neither waits for the other.
+    Going right, counts join a shelf one by one: ``shelf`` has the number and the sum of those that have come, for each
+    of the distinct ``values`` and behind them for each block of 64 values. C and T belong to the values before a
+    marker, which follows q; it crosses whole blocks where it can, so a move costs O(64 + distinct / 64), and mostly
+    O(1), for the mean moves little. The same going left.
     """
     length = stop - start
-    wide = values.shape[0] >= 64  # fewer values have no whole block to cross
-    used = values.shape[0] + ((values.shape[0] + 63) >> 6)
-    right, left = shelf[0], shelf[1]
-    right[:used] = 0
-    left[:used] = 0
-    cut[:] = 0.0
-    total = marker = below = under = 0
-    total_left = marker_left = below_left = under_left = 0
-    for step in range(1, length):
-        i, j = start + step - 1, stop - step
-        total, marker, below, under, part = _join(
-            counts[i], ranks[i], step, values, right, wide, total, marker, below, under
-        )
-        total_left, marker_left, below_left, under_left, part_left = _join(
-            counts[j], ranks[j], step, values, left, wide, total_left, marker_left, below_left, under_left
-        )
-        cut[step - 1] += part
-        cut[length - step - 1] += part_left
+    distinct = values.shape[0]
+    blocks = (distinct + 63) >> 6
+    wide = distinct >= 64  # fewer values have no whole block to cross
+    for backwards in range(2):
+        shelf[: distinct + blocks] = 0
+        total = 0
+        marker = 0
+        below = 0
+        under = 0
+        for step in range(1, length):
+            i = stop - step if backwards else start + step - 1
+            # one more count joins
+            value = counts[i]
+            rank = ranks[i]
+            shelf[rank, 0] += 1
+            shelf[rank, 1] += value
+            if wide:
+                block = distinct + (rank >> 6)
+                shelf[block, 0] += 1
+                shelf[block, 1] += value
+            total += value
+            if rank < marker:
+                below += 1
+                under += value
+            # the mean as q + r / step
+            inverse = 1.0 / step
+            q = int(total * inverse)  # a division of integers takes several times as long; this may be one off
+            r = total - q * step
+            if r < 0:
+                q -= 1
+                r += step
+            elif r >= step:
+                q += 1
+                r -= step
+            # the marker follows q, right or left
+            while marker < distinct and values[marker] <= q:
+                if marker & 63 == 0 and marker + 63 < distinct and values[marker + 63] <= q:
+                    below += shelf[distinct + (marker >> 6), 0]
+                    under += shelf[distinct + (marker >> 6), 1]
+                    marker += 64
+                else:
+                    below += shelf[marker, 0]
+                    under += shelf[marker, 1]
+                    marker += 1
+            while marker > 0 and values[marker - 1] > q:
+                if marker & 63 == 0 and values[marker - 64] > q:
+                    marker -= 64
+                    below -= shelf[distinct + (marker >> 6), 0]
+                    under -= shelf[distinct + (marker >> 6), 1]
+                else:
+                    marker -= 1
+                    below -= shelf[marker, 0]
+                    under -= shelf[marker, 1]
+            # the deviation of what has joined
+            part = 2.0 * (q * below - under + r * below * inverse)
+            if backwards:
+                cut[length - step - 1] += part
+            else:
+                cut[step - 1] = part
 
 
 _SHORT = 8  # intervals up to this length are summed up directly
@@ -141,7 +134,7 @@ def bisections(counts, order, starts, stops):  # type: ignore[no-untyped-def]
                 distinct[g] = d
             ranks[i] = d - 1
     # short intervals directly, long ones by two sweeps
-    shelf = np.empty((2, n + n // 64 + 1, 2), dtype=np.int64)
+    shelf = np.empty((n + n // 64 + 1, 2), dtype=np.int64)
     result = np.empty(first[intervals])
     for g in range(intervals):
         result[first[g]] = deviation(counts, starts[g], stops[g])
@@ -253,7 +246,7 @@ def published_bisection(counts, uniforms, rate, penalty, levels, largest):  # ty
     next_open = 0
     done = 0
     ranks = np.empty(n, dtype=np.int64)
-    shelf = np.empty((2, n + n // 64 + 1, 2), dtype=np.int64)
+    shelf = np.empty((n + n // 64 + 1, 2), dtype=np.int64)
     while clusters < n and clusters <= largest and done < decisions:
         # take a cluster
         while next_open < made and not is_open[next_open]:
