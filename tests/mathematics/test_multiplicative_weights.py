@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpbench.domain import Domain
-from dpbench.mathematics.kernels.multiplicative_weights import BLOCK
+from dpbench.mathematics.kernels.multiplicative_weights import BLOCK, GROUP
 from dpbench.mathematics.multiplicative_weights import MultiplicativeWeights
 from dpbench.workloads import Prefix, RandomRange, Ranges
 from reference import mwem as dense
@@ -103,10 +103,11 @@ def test_nothing_to_share_out_gives_zeros():
     assert estimate[2].sum() == pytest.approx(10)
 
 
-def test_a_trial_does_not_depend_on_the_others():
-    """Bit for bit the same alone and in a batch."""
+@pytest.mark.parametrize("queries", [2 * BLOCK, (GROUP + 1) * BLOCK + 1], ids=["one group", "two groups"])
+def test_a_trial_does_not_depend_on_the_others(queries):
+    """Bit for bit the same alone and in a batch, where trials go in pairs."""
     rng = np.random.default_rng(3)
-    ranges = RandomRange((6, 6), 2 * BLOCK).ranges()
+    ranges = RandomRange((6, 6), queries).ranges()
     answers, totals = rng.uniform(0, 60, size=(3, ranges.queries)), np.array([50.0, 60.0, 70.0])
     together = learned(ranges, answers, totals, 5).estimate()
     for trial in range(3):

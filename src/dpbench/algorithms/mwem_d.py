@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.domain import Domain
-from dpbench.mathematics.box_tree import BoxTree
-from dpbench.mathematics.nonnegative_boxes import BoxFit
+from dpbench.mathematics.nonnegative_boxes import BoxFit, halvings_of
 from dpbench.mathematics.worst_answered import Queries
 from dpbench.privacy import PrivateData, evenly, split
 from dpbench.query_selection import QuerySelection, Selection
@@ -27,17 +24,6 @@ Floats = NDArray[np.float64]
 
 TOTAL = 0.05
 """Share of the budget for the total."""
-
-
-@lru_cache(maxsize=4)
-def _dyadic_levels(domain: Domain) -> tuple[Ranges, ...]:
-    """The boxes of each depth below the root, down to single cells."""
-    tree = BoxTree(domain)
-    spans, first, last = [], 0, 1
-    while first < last:
-        spans.append(slice(first, last))
-        first, last = int(tree.first_child[first]), int(tree.first_child[last])
-    return tuple(Ranges(domain, tree.lower[span], tree.upper[span]) for span in spans[1:] or spans)
 
 
 class Total:
@@ -63,9 +49,11 @@ class ChosenBoxAndLevel:
     lattice = 1
 
     def __init__(self, queries: Queries, chosen: Ints, level: Ranges) -> None:
-        lower, upper = queries.lower[chosen][:, None], queries.upper[chosen][:, None]
-        self.apart = np.asarray(((level.upper <= lower) | (level.lower >= upper)).any(axis=2))
+        self.apart = np.zeros((len(chosen), level.queries), dtype=np.bool_)
         """``(trials, boxes)``: which boxes of the level do not meet the chosen one."""
+        for axis in range(level.domain.ndim):
+            self.apart |= level.upper[:, axis] <= queries.lower[chosen, axis, None]
+            self.apart |= level.lower[:, axis] >= queries.upper[chosen, axis, None]
         self.shape = (1 + self.apart.shape[1],)
         self._queries, self._chosen, self._level = queries, chosen, level
 
@@ -107,25 +95,21 @@ class MWEMD(QuerySelection):
 
     def learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
         """Select, measure, fit, round by round."""
-        trials, levels = data.trials, _dyadic_levels(data.domain)
+        trials, halvings = data.trials, halvings_of(data.domain)
         for_total, rest = split(data.budget, TOTAL)
         totals = np.reshape(data.measure(Total(), for_total, "total"), trials)
-        fits = [BoxFit(data.domain, float(total), data.as_epsilon(for_total) ** 2) for total in totals]
+        fits = [BoxFit(halvings, float(total), data.as_epsilon(for_total) ** 2) for total in totals]
         for_selection, for_counts = split(evenly(rest, rounds), 0.5)
         selection = Selection(data, queries, rounds, for_selection)
         for number in range(1, rounds + 1):
             # select
             chosen = selection.next(queries.boxes.answer(np.stack([fit.estimate for fit in fits])))
             # measure
-            level = levels[min(number, len(levels)) - 1]
-            boxes = ChosenBoxAndLevel(queries, chosen, level)
+            depth = min(number, len(halvings.boxes) - 1)
+            boxes = ChosenBoxAndLevel(queries, chosen, halvings.boxes[depth])
             answers = np.reshape(data.measure(boxes, for_counts, f"answers {number}"), (trials, *boxes.shape))
             # fit
             for fit, query, apart, answer in zip(fits, chosen, boxes.apart, answers, strict=True):
-                fit.learn(
-                    np.concatenate([queries.lower[[query]], level.lower[apart]]),
-                    np.concatenate([queries.upper[[query]], level.upper[apart]]),
-                    np.concatenate([answer[:1], answer[1:][apart]]),
-                    data.as_epsilon(for_counts) ** 2,
-                )
+                box = queries.lower[query], queries.upper[query]
+                fit.learn(box, float(answer[0]), depth, answer[1:], apart, data.as_epsilon(for_counts) ** 2)
         return np.stack([fit.estimate for fit in fits])

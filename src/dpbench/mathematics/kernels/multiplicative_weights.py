@@ -146,30 +146,53 @@ def cut(  # type: ignore[no-untyped-def]
             signature[t, block, f] = signature[t, block, origin[f]] | bit
 
 
+@njit(inline="always")
+def _inside_and_outside(mass, member):  # type: ignore[no-untyped-def]
+    """Mass that a query covers, and mass that it does not; ``member`` is 1 or 0, numbers, so the loop is a vector."""
+    inside = 0.0
+    outside = 0.0
+    for f in range(mass.shape[0]):
+        part = member[f] * mass[f]
+        inside += part
+        outside += mass[f] - part
+    return inside, outside
+
+
+@njit(inline="always")
+def _factors(inside, outside, weight, answer, total):  # type: ignore[no-untyped-def]
+    """What masses inside and outside are multiplied by: exp(w (m - w x_in) / (2 N)) inside, then N / sum(x)."""
+    exponent = weight * (answer - weight * inside) / (2.0 * total)
+    factor = np.exp(min(max(exponent, -STEEPEST), STEEPEST))
+    without = total / (outside + factor * inside)
+    return factor * without, without
+
+
+@njit(inline="always")
+def _multiply(mass, member, within, without):  # type: ignore[no-untyped-def]
+    """Multiply masses by one factor inside and another outside."""
+    for f in range(mass.shape[0]):
+        mass[f] *= member[f] * within + (1.0 - member[f]) * without
+
+
 @njit(
-    "void(float64[::1], float64[:,::1], float64[::1], float64[::1], float64, int64, int64)",
+    "void(float64[::1], float64[::1], float64[:,:,::1], float64[:,::1], float64[:,::1], float64[::1], int64, int64)",
     cache=True,
     fastmath={"reassoc", "contract"},
 )
-def update(mass, member, weights, answers, total, first, last):  # type: ignore[no-untyped-def]
+def update(one, two, member, weights, answers, totals, first, last):  # type: ignore[no-untyped-def]
     """For queries in turn: inside one x *= exp(w (m - w x_in) / (2 N)), then everywhere x *= N / sum(x).
 
-    ``mass`` of faces is changed; ``member`` ``(queries, faces)`` is 1 where a query covers a face, else 0: numbers, so
-    that both loops are vectors. Sums may be added up in any order (fastmath), nothing is assumed of NaN or infinity.
+    Masses of faces of two trials are changed; ``member`` ``(2, queries, faces)`` is 1 where a query covers a face, else
+    0. A query waits for the one before it, a trial does not wait for the other. Sums may be added up in any order
+    (fastmath), nothing is assumed of NaN or infinity.
     """
     for q in range(first, last):
-        inside = 0.0
-        outside = 0.0
-        for f in range(mass.shape[0]):
-            part = member[q, f] * mass[f]
-            inside += part
-            outside += mass[f] - part
-        exponent = weights[q] * (answers[q] - weights[q] * inside) / (2.0 * total)
-        factor = np.exp(min(max(exponent, -STEEPEST), STEEPEST))
-        without = total / (outside + factor * inside)
-        within = factor * without
-        for f in range(mass.shape[0]):
-            mass[f] *= member[q, f] * within + (1.0 - member[q, f]) * without
+        inside, outside = _inside_and_outside(one, member[0, q])
+        inside_two, outside_two = _inside_and_outside(two, member[1, q])
+        within, without = _factors(inside, outside, weights[0, q], answers[0, q], totals[0])
+        within_two, without_two = _factors(inside_two, outside_two, weights[1, q], answers[1, q], totals[1])
+        _multiply(one, member[0, q], within, without)
+        _multiply(two, member[1, q], within_two, without_two)
 
 
 @njit("void(float64[::1], int32[::1], float64[::1])", cache=True)
@@ -199,26 +222,105 @@ def into_factors(after, before):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    "void(float64[::1], int32[:,::1], int64[::1], float64[:,::1], float64[::1], float64[::1], float64, int64, int64, "
-    "float64[::1], float64[::1])",
+    "void(float64[:,::1], int64[::1], int32[:,:,::1], int64[:,::1], float64[:,:,::1], float64[:,::1], float64[:,::1], "
+    "float64[::1], int64, int64, float64[:,::1], float64[:,::1])",
     cache=True,
 )
 def run_blocks(  # type: ignore[no-untyped-def]
-    mass, face, faces, member, weights, answers, total, low, high, before, after
+    mass, many, face, faces, member, weights, answers, totals, low, high, before, after
 ):
-    """Update masses with all queries of blocks ``low`` to ``high`` in turn; the last two are work space."""
-    add_up(mass, face[low], before[: faces[low]])
+    """Update ``many`` masses of two trials with all queries of blocks ``low`` to ``high``; the last are work space."""
+    for p in range(2):
+        add_up(mass[p, : many[p]], face[p, low, : many[p]], before[p, : faces[p, low]])
     for b in range(low, high):
-        many = faces[b]
-        for f in range(many):
-            after[f] = before[f]
-        update(after[:many], member, weights, answers, total, b * BLOCK, min((b + 1) * BLOCK, member.shape[0]))
-        into_factors(after[:many], before[:many])
-        if b + 1 < high:
-            carry(mass, face[b], after, face[b + 1], before[: faces[b + 1]])
-        else:
-            for a in range(mass.shape[0]):
-                mass[a] *= after[face[b, a]]
+        for p in range(2):
+            for f in range(faces[p, b]):
+                after[p, f] = before[p, f]
+        one, two = after[0, : faces[0, b]], after[1, : faces[1, b]]
+        update(one, two, member, weights, answers, totals, b * BLOCK, min((b + 1) * BLOCK, member.shape[1]))
+        for p in range(2):
+            x, kind = mass[p, : many[p]], face[p, b, : many[p]]
+            into_factors(after[p, : faces[p, b]], before[p, : faces[p, b]])
+            if b + 1 < high:
+                carry(x, kind, after[p], face[p, b + 1, : many[p]], before[p, : faces[p, b + 1]])
+            else:
+                for a in range(x.shape[0]):
+                    x[a] *= after[p, kind[a]]
+
+
+@njit(
+    "void(float64[:,::1], int64[::1], int32[:,:,::1], int64[:,:,::1], int64[:,::1], int32[:,:,::1], int64[:,::1], "
+    "float64[:,::1], float64[:,::1], float64[::1], int64, int64, int64[::1])",
+    cache=True,
+)
+def replay_pair(  # type: ignore[no-untyped-def]
+    mass, atoms, face, signature, faces, facet, facets, weights, answers, totals, queries, replays, pair
+):
+    """:func:`replay` of two trials side by side, or of one beside a trial of one atom, which nothing moves."""
+    capacity = mass.shape[1]
+    blocks = (queries + BLOCK - 1) // BLOCK
+    groups = (blocks + GROUP - 1) // GROUP
+    before, after, whole = np.ones((2, capacity)), np.ones((2, capacity)), np.ones((2, capacity))
+    part, x = np.ones((2, capacity)), np.ones((2, capacity))
+    many = np.ones(2, dtype=np.int64)
+    its_faces, its_facets = np.ones((2, blocks), dtype=np.int64), np.ones((2, groups), dtype=np.int64)
+    its_weights, its_answers, its_totals = np.zeros((2, queries)), np.zeros((2, queries)), np.ones(2)
+    for p in range(pair.shape[0]):
+        t = pair[p]
+        many[p] = atoms[t]
+        its_faces[p], its_facets[p] = faces[t, :blocks], facets[t, :groups]
+        its_weights[p], its_answers[p], its_totals[p] = weights[t, :queries], answers[t, :queries], totals[t]
+        x[p, : many[p]] = mass[t, : many[p]]
+    # which query covers which face
+    member = np.zeros((2, queries, its_faces.max()))
+    for p in range(pair.shape[0]):
+        for q in range(queries):
+            for f in range(its_faces[p, q // BLOCK]):
+                member[p, q, f] = (signature[pair[p], q // BLOCK, f] >> (q % BLOCK)) & 1
+    # the face of each atom where queries are few, of each facet where they are many
+    nested = np.zeros((2, blocks, many.max() if groups == 1 else its_facets.max()), dtype=np.int32)
+    for p in range(pair.shape[0]):
+        for b in range(blocks):
+            for a in range(many[p]):
+                nested[p, b, a if groups == 1 else facet[pair[p], b // GROUP, a]] = face[pair[p], b, a]
+    for p in range(pair.shape[0]):
+        if groups > 1:
+            add_up(x[p, : many[p]], facet[pair[p], 0, : many[p]], whole[p, : its_facets[p, 0]])
+    for _ in range(replays):
+        # few queries: on the atoms themselves
+        if groups == 1:
+            run_blocks(
+                x, many, nested, its_faces, member, its_weights, its_answers, its_totals, 0, blocks, before, after
+            )
+            continue
+        # many: on the facets of a group, then carried over to the atoms and on to the next group
+        for g in range(groups):
+            low, high = g * GROUP, min((g + 1) * GROUP, blocks)
+            for p in range(2):
+                for f in range(its_facets[p, g]):
+                    part[p, f] = whole[p, f]
+            run_blocks(
+                part,
+                its_facets[:, g].copy(),
+                nested,
+                its_faces,
+                member,
+                its_weights,
+                its_answers,
+                its_totals,
+                low,
+                high,
+                before,
+                after,
+            )
+            following = (g + 1) % groups
+            for p in range(pair.shape[0]):
+                t, count = pair[p], its_facets[p, g]
+                into_factors(part[p, :count], whole[p, :count])
+                sums = whole[p, : its_facets[p, following]]
+                carry(x[p, : many[p]], facet[t, g, : many[p]], part[p], facet[t, following, : many[p]], sums)
+    for p in range(pair.shape[0]):
+        mass[pair[p], : many[p]] = x[p, : many[p]]
 
 
 @njit(
@@ -231,45 +333,15 @@ def replay(  # type: ignore[no-untyped-def]
 ):
     """Update with every one of the first ``queries`` queries in turn, ``replays`` times over; ``mass`` is changed.
 
-    ``weights`` and ``answers`` are ``(trials, rounds)``. A trial whose total is not positive is left alone.
+    ``weights`` and ``answers`` are ``(trials, rounds)``. A trial whose total is not positive is left alone. Trials go
+    in pairs, which keeps the processor busy: each update of a trial waits for the one before.
     """
-    trials, capacity = mass.shape
-    blocks = (queries + BLOCK - 1) // BLOCK
-    groups = (blocks + GROUP - 1) // GROUP
-    before, after = np.empty(capacity), np.empty(capacity)
-    whole, part = np.empty(capacity), np.empty(capacity)
-    for t in range(trials):
-        if not totals[t] > 0.0:
-            continue
-        x = mass[t, : atoms[t]]
-        # which query covers which face
-        member = np.zeros((queries, faces[t, :blocks].max()))
-        for q in range(queries):
-            for f in range(faces[t, q // BLOCK]):
-                member[q, f] = (signature[t, q // BLOCK, f] >> (q % BLOCK)) & 1
-        # few queries: on the atoms themselves
-        if groups == 1:
-            for _ in range(replays):
-                run_blocks(x, face[t], faces[t], member, weights[t], answers[t], totals[t], 0, blocks, before, after)
-            continue
-        # many: on the facets of a group, then carried over to the atoms and on to the next group
-        nested = np.empty((blocks, facets[t, :groups].max()), dtype=np.int32)  # the face of each facet
-        for b in range(blocks):
-            for a in range(x.shape[0]):
-                nested[b, facet[t, b // GROUP, a]] = face[t, b, a]
-        add_up(x, facet[t, 0], whole[: facets[t, 0]])
-        for _ in range(replays):
-            for g in range(groups):
-                many = facets[t, g]
-                low, high = g * GROUP, min((g + 1) * GROUP, blocks)
-                for f in range(many):
-                    part[f] = whole[f]
-                run_blocks(
-                    part[:many], nested, faces[t], member, weights[t], answers[t], totals[t], low, high, before, after
-                )
-                into_factors(part[:many], whole[:many])
-                following = (g + 1) % groups
-                carry(x, facet[t, g], part, facet[t, following], whole[: facets[t, following]])
+    running = np.flatnonzero(totals > 0.0)
+    for first in range(0, running.shape[0], 2):
+        pair = running[first : first + 2]
+        replay_pair(
+            mass, atoms, face, signature, faces, facet, facets, weights, answers, totals, queries, replays, pair
+        )
 
 
 @njit("void(int32[:,::1], int64[:,::1], float64[:,::1], int64[::1], float64[:,::1])", cache=True)
