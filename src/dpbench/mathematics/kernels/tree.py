@@ -72,7 +72,7 @@ def _cell_tables(coordinates, first_child, start, stop, leaf_variance):  # type:
     nodes = start.shape[0]
     box = np.zeros((nodes, 5), dtype=np.int64)
     begin = np.zeros(nodes + 1, dtype=np.int64)
-    size = 0
+    size = np.int64(0)
     for v in range(nodes):
         x0 = y0 = np.int64(2**62)
         x1 = y1 = np.int64(-1)
