@@ -119,7 +119,9 @@ def _maps(truth: Counts, estimate: Counts) -> Iterator[str]:
         f'<text x="16" y="{middle:g}" text-anchor="middle" transform="rotate(-90 16 {middle:g})">'
         f"cell along the first axis</text>"
     )
-    yield _words(LEFT + WIDE, TOP + TALL + 51, f"shades by the root of the count; full colour: {largest:,.0f}", anchor="end")
+    yield _words(
+        LEFT + WIDE, TOP + TALL + 51, f"shades by the root of the count; full colour: {largest:,.0f}", anchor="end"
+    )
 
 
 def _runs(chosen: NDArray[np.bool_]) -> Iterator[tuple[int, int, int]]:
