@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: setup demo test test-slow docs picture lint types bench bench-peers tables lock lock-browser clean
+.PHONY: setup demo test test-slow wheels docs picture lint types bench bench-peers tables lock lock-browser clean
 
 setup: $(READY)
 
@@ -31,6 +31,22 @@ test-slow: setup
 docs: setup
 	@$(BIN)/python -m sphinx --fail-on-warning --keep-going --fresh-env --write-all --quiet docs build/docs
 	@echo "build/docs/index.html: open it in any browser; it needs no network"
+
+# The wheel as a user gets it, with what it needs and the runner of the tests, in an environment of its own for each Python
+PYTHONS ?= 3.11 3.12 3.13
+TRIED := tests/algorithms/test_hb.py tests/store tests/cli
+wheels: setup
+	@rm -rf build/wheels && $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w build/wheels .
+	@for version in $(PYTHONS); do \
+		echo "--- Python $$version" && python$$version -m venv build/wheels/$$version && here=build/wheels/$$version/bin \
+		&& $$here/python -m pip install --quiet --disable-pip-version-check build/wheels/*.whl pytest pytest-xdist hypothesis \
+		&& $$here/dpbench --help > /dev/null && $$here/dpbench paper | tail -n 2 \
+		&& $$here/dpbench recommend --cells 128x128 --epsilon 0.5 --records 300000 | tail -n 1 \
+		&& $$here/dpbench check Identity --cases 48 --quiet | tail -n 1 \
+		&& $$here/dpbench run demo --algorithm Hb --domain 64 --scale 1000 --samples 1 --store build/wheels/demo-$$version --quiet > /dev/null \
+		&& $$here/dpbench report build/wheels/demo-$$version --out build/wheels/page-$$version \
+		&& $$here/python -m pytest -q -n auto $(TRIED) || exit 1; \
+	done
 
 CHROMIUM ?= chromium
 picture: setup

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+import algorithm_figures
 import measured
 import reference_pages
 
@@ -34,6 +35,7 @@ def write_all(folder: Path) -> None:
     for card in algorithm_cards():
         kind = algorithms.everything()[card.name]
         written[f"algorithms/{file_name(card.name)}.rst"] = algorithm_page(kind, card)
+        written[f"algorithms/{file_name(card.name)}.svg"] = algorithm_figures.figure(card.name)
     for name, text in measured.places(Study.shipped()).items():
         written[f"generated/{name}.md"] = text
     for stale in [*folder.glob("algorithms/*"), *folder.glob("generated/*")]:
@@ -94,6 +96,7 @@ def algorithm_page(kind: type[Algorithm], card: AlgorithmCard) -> str:
     if kind.paper:
         lines += [f"*{kind.paper}*", ""]
     lines += [_docstring(kind), ""]
+    lines += [".. raw:: html", f"   :file: {file_name(kind.name)}.svg", ""]
     lines += [*_title("Facts", "-"), *_facts(kind, card)]
     lines += [*_title("Parameters", "-"), *_parameters(kind)]
     lines += [*_title("Where epsilon goes", "-"), *_ledger(card)]

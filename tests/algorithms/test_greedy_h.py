@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -123,6 +125,27 @@ def test_one_query_over_everything_is_uniform(domain):
 def test_the_published_prefix_error_at_64():
     """36.45, which the authors' own code reproduced by sampling (36.9 +- 0.7)."""
     assert GREEDY_H.expected_error(Prefix(64), 1) == pytest.approx(36.45, abs=0.005)
+
+
+@pytest.mark.parametrize("size", [1e-99, 1e100])
+@pytest.mark.parametrize("workload", [RandomRange(40, queries=30), RandomRange((60, 60), queries=40)], ids=repr)
+def test_weights_of_any_size_have_the_strategy_of_weights_of_one(workload, size):
+    """Their fourth powers are no numbers, and nothing is warned of; errors grow by the square of the size."""
+    listed = workload.ranges()
+    weights = np.linspace(0.5, 1, listed.queries)
+    small, large = (Ranges(workload.domain, listed.lower, listed.upper, weights * each) for each in (1.0, size))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        error = GREEDY_H.expected_error(large, 1)
+    assert error / size**2 == pytest.approx(GREEDY_H.expected_error(small, 1), rel=1e-9)
+
+
+def test_a_range_of_next_to_no_weight_is_told_apart_all_the_same():
+    """Two ranges whose weights are 200 orders of magnitude apart: both are answered, the small one too."""
+    workload = Ranges(8, [0, 3], [8, 5], [1e100, 1e-100])
+    x = np.arange(8)
+    estimate = GREEDY_H.run(x, workload, 1e9, seed=0)[0]
+    np.testing.assert_allclose([estimate.sum(), estimate[3:5].sum()], [28, 7], atol=1e-6)
 
 
 class TestTruncate:

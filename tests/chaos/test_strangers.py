@@ -1,6 +1,8 @@
 """A stranger's code before and beside a run: when it is loaded, named, or run without workers."""
 
 import importlib.util
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -84,6 +86,74 @@ def test_a_pipe_ends_with_the_run(tmp_path):
     done = subprocess.run(run, shell=True, **options)  # noqa: S602, PLW1510  (check is among the options)
     assert "Mine" in done.stdout
     assert sleepers() == []
+
+
+HOSTILE = """
+import dpbench.cli.arguments, dpbench.gallery.make, dpbench.repair.side_prices, dpbench.run.tuning
+open(os.environ["LOADERS"], "a").write(f"{os.getpid()}\\n")
+print("printed at import")
+sys.stderr.write("printed at import\\n")
+dpbench.run.tuning.best_rows = dpbench.repair.side_prices.side_prices = dpbench.gallery.make.page = None
+dpbench.cli.arguments.write_json = sys.stdout = None
+"""
+FEW = "--samples 1 --trials 2 --jobs 0 --quiet"
+VERBS = {
+    "tune": f"tune mine.py:Mine --grid seed=1,2 --domain 16 --signal 3 3 {FEW} --out out.json",
+    "repair": f"repair side mine.py:Mine --dataset bimodal --domain 16 --scale 100 {FEW} --json",
+    "properties": "properties mine.py:Mine --json",
+    "report": "report results --with mine.py:Mine --out page --json",
+}
+"""Every verb that is given a file beside ``run``, ``compare`` and ``check``."""
+NEEDY = "side_information = ('scale',); seed: int = 0\n    dimensions = (1,)"
+
+
+def results(folder):
+    plan = study(["Identity"], **SMALL)
+    execute(plan.work[0], Store(folder, create=True), Serial(), plan=plan)
+
+
+def called(line, folder):
+    """A command in a process of its own: its number, exit code, output and errors; it says where to note loaders."""
+    command = [sys.executable, "-m", "dpbench", *line.split()]
+    noted = {**os.environ, "LOADERS": str(folder / "loaders")}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, cwd=folder, env=noted, **pipes)
+    out, err = process.communicate(timeout=300)
+    return process.pid, process.returncode, out, err
+
+
+@pytest.mark.parametrize("verb", [*list(VERBS)[:3], pytest.param("report", marks=pytest.mark.slow)])
+def test_no_verb_loads_a_file_where_it_plans_and_reports(verb, tmp_path):
+    """What a file prints, patches or ends is its own process: the command says what it says of a good file."""
+    if verb == "report":
+        results(tmp_path / "results")
+    said = []
+    for before in ("", HOSTILE):
+        (tmp_path / "mine.py").write_text(TEXT.format(before=before, name=f"'Mine'; {NEEDY}"))
+        store = f" --store store-{len(said)}" if verb in ("tune", "repair") else ""
+        number, code, out, err = called(VERBS[verb] + store, tmp_path)
+        assert (err, code) == ("", 0)
+        said.append(out)
+    if verb == "report":  # the page names the version of the file, so it may differ by some bytes
+        assert [set(json.loads(each)) for each in said] == [{"page", "bytes"}] * 2
+    else:
+        assert said[0] == said[1]
+    loaders = set(map(int, (tmp_path / "loaders").read_text().split()))
+    assert loaders
+    assert number not in loaders
+    assert sleepers() == []
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_file_that_ends_its_process_ends_no_verb(verb, tmp_path):
+    """One line, and the exit code of something that cannot be used."""
+    if verb == "report":
+        results(tmp_path / "results")
+    (tmp_path / "mine.py").write_text(TEXT.format(before="os._exit(0)", name="'Mine'"))
+    _, code, out, err = called(VERBS[verb], tmp_path)
+    assert (code, out) == (2, "")
+    assert "cannot be loaded: its process ended (exit code 0)" in err
+    assert err.count("\n") == 1
 
 
 @pytest.mark.skipif(

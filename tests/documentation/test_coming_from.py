@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import dpbench as dpb
+from dpbench.privacy import NoNoise, PrivateData
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "coming-from-0.1.md").read_text()
@@ -24,6 +25,17 @@ def test_a_module_of_before_is_answered_with_its_new_place(old, new):
     with pytest.raises(AttributeError, match=f"since 0.2 it is {words}"):
         getattr(dpb, old)
     assert f"`dpbench.{old}" in PAGE or f"`dpb.{old}`" in PAGE
+
+
+def test_a_method_of_before_is_answered_with_its_new_name():
+    """Of algorithms, of the handle and of tasks; other attributes are missing in Python's words."""
+    handle = PrivateData.open([1, 2], 1, NoNoise(1))
+    old = ((dpb.algorithms.get("Hb"), "release"), (handle, "buy_scale"), (dpb.RANGE_1D, "to_toml"))
+    for owner, name in old:
+        with pytest.raises(AttributeError, match=rf"\w+\.{name} is .* since 0.2"):
+            getattr(owner, name)
+        assert f".{name}(" in PAGE
+        assert not hasattr(owner, f"{name}s")
 
 
 def test_a_module_that_never_was_is_reported_by_python():

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib import import_module, util
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -70,6 +71,24 @@ def test_every_algorithm_has_a_page_with_its_docstring_ledger_and_parameters(sit
         assert f'href="{pages.file_name(name)}.html"' in index
         assert all(word in text for word in ("Where epsilon goes", "Privacy", *kind.defaults()))
         assert re.search(r"<p>\d+\.\d %</p>", text)
+        assert text.count('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 312" role="img"') == 1
+
+
+@pytest.mark.parametrize("name", ["Identity", "MWEM", "AGrid", "GaussianOptimal"])
+def test_a_figure_has_the_counts_the_estimate_and_the_whole_budget(name, generators):
+    """On a line and in the plane, for both kinds of budget; it is drawn in the colours of the page, and is small."""
+    figures = import_module("algorithm_figures")
+    drawn = figures.figure(name)
+    root = ElementTree.fromstring(drawn)  # noqa: S314  (written a line before)
+    words = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"true counts", "estimate"} <= set(words)
+    assert f"where {'rho' if name == 'GaussianOptimal' else 'epsilon'} went" in words
+    shares = [float(found[1]) for each in words if (found := re.match(r"(\d+\.\d) % ", each))]
+    assert sum(shares) == pytest.approx(100, abs=0.1 * len(shares))
+    bars = [each for each in root.iter("{http://www.w3.org/2000/svg}rect") if each.get("width") == str(figures.BAR)]
+    assert sum(float(each.get("height")) for each in bars) == pytest.approx(figures.TALL, abs=0.1 * len(bars))
+    assert root.get("fill") == "currentColor"
+    assert len(drawn) < 60_000
 
 
 def test_every_parameter_has_a_docstring(generators):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dpbench.domain import Domain
+from dpbench.mathematics.greedy import greedy_tree
 from dpbench.mathematics.hilbert import order
+from dpbench.mathematics.kernels.tree import FEW
 from dpbench.mathematics.least_squares import TreeLeastSquares, complete_tree_solver, complete_tree_variance
 from dpbench.mathematics.tree import complete_tree
 from dpbench.workloads import AllRange, Identity, Prefix, RandomRange, Ranges
@@ -139,6 +143,18 @@ class TestMeanVariance:
         workload = listed(domain, 30, 1)
         expected = reference.mean_variance(tree, workload.matrix())
         assert TreeLeastSquares(tree).mean_variance(workload) == pytest.approx(expected, rel=1e-10)
+
+    @pytest.mark.parametrize("domain", [(16, 16), (13, 9)])
+    def test_boxes_on_nodes_with_many_single_cells(self, domain):
+        """Single cells below one node are added up by a table, which a box may cut, hold or miss."""
+        rng = np.random.default_rng(5)
+        for branching in (16, 64):
+            tree = greedy_tree(listed(domain, 400, 2), branching, 100, "gram")
+            assert np.diff(tree.first_child).max() > FEW
+            tree = replace(tree, weight=tree.weight * rng.uniform(0.5, 2, tree.nodes))
+            workload = listed(domain, 60, 3)
+            expected = reference.mean_variance(tree, workload.matrix())
+            assert TreeLeastSquares(tree).mean_variance(workload) == pytest.approx(expected, rel=1e-10)
 
 
 COMPLETE = [

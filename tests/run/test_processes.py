@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from chaos.small import study
+from dpbench import algorithms
 from dpbench.errors import RunStopped
-from dpbench.run.costs import chunks, seconds_of
+from dpbench.run.costs import UNITS, chunks, seconds_of
 from dpbench.run.executors import processes
 from dpbench.run.executors.processes import Processes, _Worker, work
 
@@ -103,3 +104,8 @@ def test_small_studies_are_shared_and_unknown_algorithms_go_in_few():
     assert len(chunks(known, jobs=2)) > 4
     unknown = [replace(unit, algorithm=replace(unit.algorithm, name="Mine")) for unit in known]
     assert max(len(portion) for portion in chunks(unknown, jobs=2)) <= 6
+
+
+def test_every_algorithm_of_the_package_has_been_timed():
+    """An estimate of a plan's time is made for each from a number of its own."""
+    assert UNITS.keys() == algorithms.ours().keys()

@@ -36,7 +36,7 @@ class BudgetUse:
         ledger = None if domain is None else _ledger(algorithm, domain)
         if ledger is None:
             return cls()
-        return cls(f"on {domain}, {ledger.notion}", _lines(ledger), bool(ledger.own_mechanisms))
+        return cls(f"on {domain}, {ledger.notion}", ledger_lines(ledger), bool(ledger.own_mechanisms))
 
     def plain(self) -> dict[str, Any]:
         """As JSON holds it; see :meth:`read`."""
@@ -62,7 +62,7 @@ def _ledger(algorithm: Algorithm, domain: Domain) -> Ledger | None:
         return None
 
 
-def _lines(ledger: Ledger) -> tuple[LedgerLine, ...]:
+def ledger_lines(ledger: Ledger) -> tuple[LedgerLine, ...]:
     """Charges for the same thing as one line: rounds lose their numbers, of trials the first stands for all."""
     shares: dict[tuple[str, str], tuple[float, int]] = {}
     for charge in _unfolded(ledger):

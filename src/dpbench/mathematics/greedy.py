@@ -20,6 +20,7 @@ from dpbench.mathematics.buckets import cells_along
 from dpbench.mathematics.leaf_images import Leaves, Objective, moments
 from dpbench.mathematics.tree import Tree, without_unmeasured
 from dpbench.workloads import Prefix, Ranges, Workload
+from dpbench.workloads.ranges import LARGEST_WEIGHT
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -47,9 +48,26 @@ def greedy_tree(
 
         theta = prefix_shares(*split, np.diff(edges), branching, steps, objective == "gram")
     else:
-        theta = _shares(workload, split, edges, branching, steps, objective, padded)
+        theta = _shares(_moderate(workload), split, edges, branching, steps, objective, padded)
     weight = path_weights(theta, split.first_child)
     return without_unmeasured(workload.domain, line, edges[split.start], edges[split.stop], split.first_child, weight)
+
+
+@lru_cache(maxsize=8)
+def _moderate(workload: Workload) -> Workload:
+    """The same workload with a largest weight from 1 to 2: fourth powers of weights must be numbers.
+
+    All weights are divided by one power of two, which changes no digit of them and no share. Those that are then too
+    small for a list count for nothing beside the largest.
+    """
+    if workload.axes is not None:
+        return workload
+    ranges = workload.ranges()
+    power = int(np.frexp(np.abs(ranges.weights).max())[1]) - 1
+    if power == 0:
+        return workload
+    weights = np.ldexp(ranges.weights, -power)
+    return Ranges(ranges.domain, ranges.lower, ranges.upper, np.where(np.abs(weights) < 1 / LARGEST_WEIGHT, 0, weights))
 
 
 class Split(NamedTuple):

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from dpbench.domain import Domain
 from dpbench.mathematics.buckets import cells_along
 from dpbench.workloads import Ranges, Workload
-from dpbench.workloads.summed_area import corners
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -76,9 +75,8 @@ def moments(workload: Workload, leaves: Leaves, objective: Objective, padded: bo
     if len(leaves.first) > LARGEST_EXACT and leaves.are_cells and len(boxes[2]) <= LARGEST_PAIRED:
         return _paired_moments(workload.ranges(), line, leaves, _bundle_sums(boxes, coordinates, leaves))
     if len(leaves.first) > LARGEST_EXACT and len(boxes[2]) > max(LARGEST_PAIRED, SKETCH):
-        images: NDArray[np.floating[Any]] = _sketched_images(workload.ranges(), line, leaves)
-    else:
-        images = _gram_images(boxes, coordinates, leaves)
+        return _sketched_moments(workload.ranges(), line, leaves)
+    images = _gram_images(boxes, coordinates, leaves)
     errors = np.einsum("ij,ij->i", images, images, dtype=np.float64)
     of_bundles = np.add.reduceat(images, leaves.bounds, axis=0, dtype=np.float64)
     return of_bundles @ of_bundles.T, np.add.reduceat(errors, leaves.bounds)
@@ -223,35 +221,27 @@ def _gram_images(boxes: Boxes, coordinates: NDArray[np.int32], leaves: Leaves) -
     return np.asarray(rows @ sketch.T)
 
 
-def _sketched_images(ranges: Ranges, line: Ints, leaves: Leaves) -> NDArray[np.float32]:
+def _sketched_moments(ranges: Ranges, line: Ints, leaves: Leaves) -> tuple[Floats, Floats]:
     """The last kind of these, without the matrix of leaves and ranges, whose product would take minutes.
 
     A row of W^T W under random signs is W^T (W s): sums over ranges by a summed-area table, and back by adding to the
-    corners of every range.
+    corners of every range. Of the images only the bundles' sums and the leaves' norms are kept.
     """
-    cells, owner, begins, length = _cells_of(line, leaves)
-    real, many = cells >= 0, len(leaves.first)
-    spread = (_signs(many) * np.sqrt(leaves.buckets) / length)[owner]
-    row_of = owner % SKETCH
-    images = np.empty((many, SKETCH), dtype=np.float32)
-    for row in range(SKETCH):
-        here = real & (row_of == row)
-        signs = np.bincount(cells[here], spread[here], ranges.domain.size).reshape(ranges.domain.shape)
-        back = _transposed(ranges, ranges.answer(signs))
-        images[:, row] = np.add.reduceat(np.where(real, back[cells], 0.0), begins) / length
-    return images
+    from dpbench.mathematics.kernels.coverage import sketched_moments
 
-
-def _transposed(ranges: Ranges, answers: Floats) -> Floats:
-    """W^T times answers, ``(cells,)``."""
-    shape = tuple(side + 1 for side in ranges.domain)
-    weighted, table = (-1.0) ** len(shape) * ranges.weights * answers, np.zeros(prod(shape))
-    for sign, at in corners(ranges.domain, ranges.lower, ranges.upper):  # the lowest has sign (-1)^axes
-        table += sign * np.bincount(at, weighted, len(table))
-    summed = table.reshape(shape)
-    for axis in range(summed.ndim):
-        summed = np.cumsum(summed, axis=axis)
-    return summed[tuple(slice(side) for side in ranges.domain)].reshape(-1)
+    domain = ranges.domain
+    rows, columns = (1, *domain)[-2:]
+    # one axis is a plane of one row: its ranges lie between the boundaries 0 and 1 of that
+    first = [np.zeros(ranges.queries, dtype=np.int64), np.ones(ranges.queries, dtype=np.int64)]
+    x0, x1 = (ranges.lower[:, 0], ranges.upper[:, 0]) if domain.ndim == 2 else first
+    y0, y1 = ranges.lower[:, -1], ranges.upper[:, -1]
+    ends = np.stack([x * (columns + 1) + y for x, y in ((x1, y1), (x0, y1), (x1, y0), (x0, y0))])
+    cells, _, begins, _ = _cells_of(line, leaves)
+    signs, many = _signs(len(leaves.first)) * np.sqrt(leaves.buckets), leaves.bundles
+    images, norms = sketched_moments(
+        ends, ranges.weights**2, rows, columns, cells, np.append(begins, len(cells)), signs, leaves.bundle, many, SKETCH
+    )
+    return images.T @ images, np.add.reduceat(norms, leaves.bounds)
 
 
 def _signs(many: int) -> Ints:

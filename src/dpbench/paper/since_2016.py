@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
+from dpbench.algorithms import PAPER_ORDER
 from dpbench.data_independent import unit_errors
 from dpbench.paper.catalogue_errors import CatalogueErrors, Floats, depends_on_data
 from dpbench.paper.error_panel import EPSILON
@@ -19,11 +20,6 @@ from dpbench.task.parts import WorkloadPart
 from dpbench.yardsticks import yardsticks
 
 DIMENSIONS = (1, 2)
-THE_19 = (
-    *("Identity", "Privelet", "H", "Hb", "GreedyH", "Uniform", "MWEM", "MWEM*", "AHP", "AHP*", "DPCube", "DAWA"),
-    *("QuadTree", "HybridTree", "UGrid", "AGrid", "PHP", "EFPA", "SF"),
-)
-"""The algorithms that the paper has."""
 LEADER = "Cascade"
 DEVIATIONS = 2.0
 """An error is below the limit if it is so by this many standard errors."""
@@ -220,8 +216,8 @@ def border(study: Study, at: Numbers) -> Answer:
         for domain in errors.domains:
             for scale in sorted(set(errors.scales.tolist())):
                 here = (errors.place("domain") == domain) & (errors.scales == scale)
-                old, _ = _advantage(errors, here, THE_19)
-                new, name = _advantage(errors, here, ())
+                old, _ = _advantage(errors, here, PAPER_ORDER)
+                new, name = _advantage(errors, here, [])
                 rows.append({"domain": domain, "scale": scale, "the 19": old, "now": new, "by": name})
     reach = {}
     for d, domain in DOMAINS.items():
@@ -236,7 +232,7 @@ def border(study: Study, at: Numbers) -> Answer:
     return Answer(words, not short, f"not as far: {', '.join(short)}" if short else "", rows=rows)
 
 
-def _advantage(errors: CatalogueErrors, here: np.ndarray, among: tuple[str, ...]) -> tuple[float, str]:
+def _advantage(errors: CatalogueErrors, here: np.ndarray, among: Sequence[str]) -> tuple[float, str]:
     """Least geometric mean of data-dependent algorithms over that of data-independent ones, and which it is."""
     logs = {name: np.log(errors.mean[here, errors.names.index(name)]).mean() for name in errors.names}
     known = {name: each for name, each in logs.items() if np.isfinite(each)}

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, Never, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -265,6 +265,11 @@ class PrivateData:
         """Spend on a noisy scale, never below one over epsilon, and let that be the scale."""
         least = 1.0 / self.as_epsilon(self.ledger.budget)
         self._scale = np.maximum(self.measure(Total(), spend, "scale (side information)"), least)
+
+    @property
+    def buy_scale(self) -> Never:
+        """Gone since 0.2: it has another name."""
+        raise AttributeError("PrivateData.buy_scale is PrivateData.estimate_scale since 0.2")
 
     def reveal(self, why: str) -> Counts:
         """The raw counts, for published forms that are not private; the ledger is marked for good."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from os import PathLike
-from typing import Any
+from typing import Any, Never
 
 from dpbench.domain import Domain, DomainLike
 from dpbench.errors import DPBenchError, InvalidTask, UnknownName, shown
@@ -165,6 +165,11 @@ class Task:
         plain["generator"]["domains"] = tuple(str(domain) for domain in self.generator.domains)
         plain["workloads"] = tuple(part.to_dict() for part in self.workloads)
         return plain
+
+    @property
+    def to_toml(self) -> Never:
+        """Gone since 0.2: a plan is written by the command."""
+        raise AttributeError("Task.to_toml is `dpbench run SUITE --print-toml` since 0.2")
 
     def _check_domains(self) -> None:
         for domain in self.generator.domains:

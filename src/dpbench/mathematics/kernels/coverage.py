@@ -169,3 +169,60 @@ def square_sums(lower, sides, coordinates, first, last, place, table):  # type: 
             for q in range(covered.shape[0]):
                 total += np.int64(covered[q]) * np.int64(covered[q])
             table[place[i]] = total
+
+
+@njit(
+    "Tuple((float64[:,::1], float64[::1]))(int64[:,::1], float64[::1], int64, int64, int64[::1], int64[::1], "
+    "float64[::1], int64[::1], int64, int64)",
+    cache=True,
+)
+def sketched_moments(  # type: ignore[no-untyped-def]
+    corners, squares, rows, columns, cells, begins, signs, bundle, bundles, sketch
+):
+    """Sums over bundles of the rows of W^T W under random signs, ``(sketch, bundles)``, and the leaves' squared norms.
+
+    Leaf i has the cells ``begins[i] ... begins[i + 1] - 1``, -1 in padding, and ``signs[i]`` in row i modulo
+    ``sketch``. ``corners`` ``(4, ranges)`` are places in a table of ``rows + 1`` by ``columns + 1``: of the upper ends,
+    of one and the other lower end, and of both; ``squares`` are the ranges' squared weights. A row of W^T W s is made
+    by adding up over each range, and back by adding to its corners.
+    """
+    leaves = signs.shape[0]
+    wide = columns + 1
+    images = np.zeros((sketch, bundles))
+    norms = np.zeros(leaves)
+    table = np.empty((rows + 1) * wide)
+    back = np.empty((rows + 1) * wide)
+    for row in range(min(sketch, leaves)):
+        table[:] = 0.0
+        back[:] = 0.0
+        for i in range(row, leaves, sketch):
+            part = signs[i] / (begins[i + 1] - begins[i])
+            for at in range(begins[i], begins[i + 1]):
+                if cells[at] >= 0:
+                    table[(cells[at] // columns + 1) * wide + cells[at] % columns + 1] = part
+        for x in range(1, rows + 1):
+            running = 0.0
+            for place in range(x * wide + 1, (x + 1) * wide):
+                running += table[place]
+                table[place] = table[place - wide] + running
+        for q in range(squares.shape[0]):
+            a, b, c, d = corners[0, q], corners[1, q], corners[2, q], corners[3, q]
+            answer = (table[a] - table[b] - table[c] + table[d]) * squares[q]
+            back[a] += answer
+            back[b] -= answer
+            back[c] -= answer
+            back[d] += answer
+        for x in range(rows):
+            running = 0.0
+            for place in range(x * wide, x * wide + columns):
+                running += back[place]
+                back[place] = running + (back[place - wide] if x > 0 else 0.0)
+        for i in range(leaves):
+            total = 0.0
+            for at in range(begins[i], begins[i + 1]):
+                if cells[at] >= 0:
+                    total += back[cells[at] // columns * wide + cells[at] % columns]
+            total /= begins[i + 1] - begins[i]
+            images[row, bundle[i]] += total
+            norms[i] += total * total
+    return images, norms

@@ -5,6 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+FEW = 8
+"""Up to so many children that are single cells a node is looked at child by child."""
+SPARSE = 16
+"""Cells of the least box around a node's single cells, per such cell, up to which they get a table."""
+
 _SIGNATURE = (
     "float64[:,::1](float64[:,::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[::1], "
     "int64[::1], int64[::1], float64[::1], int64, int64)"
@@ -53,6 +58,70 @@ def least_squares(  # type: ignore[no-untyped-def]
 
 
 @njit(
+    "Tuple((int64[::1], int64[::1], int64[:,::1], float64[::1]))"
+    "(int64[:,::1], int64[::1], int64[::1], int64[::1], float64[::1])",
+    cache=True,
+)
+def _cell_tables(coordinates, first_child, start, stop, leaf_variance):  # type: ignore[no-untyped-def]
+    """Children that boxes of two axes look at one by one, and a summed-area table of each node's other ones.
+
+    Those are leaves of a single cell, which a box holds all or none of: R and Q are both 1 / p. Returns where the
+    children of each node begin ``(nodes + 1,)``, these children, each node's ``(x0, y0, width, height, offset)``, width
+    0: no table, and all tables in one array.
+    """
+    nodes = start.shape[0]
+    box = np.zeros((nodes, 5), dtype=np.int64)
+    begin = np.zeros(nodes + 1, dtype=np.int64)
+    size = np.int64(0)
+    for v in range(nodes):
+        x0 = y0 = np.int64(2**62)
+        x1 = y1 = np.int64(-1)
+        many = 0
+        for c in range(first_child[v], first_child[v + 1]):
+            if first_child[c] == first_child[c + 1] and stop[c] - start[c] == 1:
+                many += 1
+                x, y = coordinates[start[c], 0], coordinates[start[c], 1]
+                if x >= 0:
+                    x0, x1, y0, y1 = min(x0, x), max(x1, x), min(y0, y), max(y1, y)
+        begin[v + 1] = begin[v] + first_child[v + 1] - first_child[v]
+        if x1 >= 0 and many > FEW and (x1 - x0 + 1) * (y1 - y0 + 1) <= SPARSE * many:
+            box[v] = x0, y0, x1 - x0 + 1, y1 - y0 + 1, size
+            size += (x1 - x0 + 2) * (y1 - y0 + 2)
+            begin[v + 1] -= many
+    children = np.empty(begin[nodes], dtype=np.int64)
+    tables = np.zeros(size)
+    for v in range(nodes):
+        x0, y0, width, height, offset = box[v]
+        at = begin[v]
+        for c in range(first_child[v], first_child[v + 1]):
+            if width == 0 or first_child[c] < first_child[c + 1] or stop[c] - start[c] != 1:
+                children[at] = c
+                at += 1
+            elif coordinates[start[c], 0] >= 0:
+                x, y = coordinates[start[c], 0] - x0, coordinates[start[c], 1] - y0
+                tables[offset + (x + 1) * (height + 1) + y + 1] = leaf_variance[c]
+        for x in range(1, width + 1):
+            row = 0.0
+            for y in range(1, height + 1):
+                place = offset + x * (height + 1) + y
+                row += tables[place]
+                tables[place] = tables[place - height - 1] + row
+    return begin, children, box, tables
+
+
+@njit("float64(int64[:,::1], int64[:,::1], int64, int64[::1], float64[::1])", cache=True)
+def _in_table(lower, upper, q, box, tables):  # type: ignore[no-untyped-def]
+    """What box query q holds of a node's table."""
+    x0, y0, width, height, offset = box
+    a, b = max(lower[q, 0] - x0, 0), min(upper[q, 0] - x0, width)
+    c, d = max(lower[q, 1] - y0, 0), min(upper[q, 1] - y0, height)
+    if a >= b or c >= d:
+        return 0.0
+    low, high = offset + a * (height + 1), offset + b * (height + 1)
+    return tables[high + d] - tables[high + c] - tables[low + d] + tables[low + c]
+
+
+@njit(
     "float64[::1](int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1], int64[::1], "
     "float64[::1], float64[::1], float64[::1], float64[::1])",
     cache=True,
@@ -64,7 +133,8 @@ def box_variances(  # type: ignore[no-untyped-def]
 
     ``coordinates`` is ``(positions, axes)``, negative in padding. R is f / p at a leaf (f the covered share of its
     cells) and damping times the children's sum above; returns ``(queries,)``. Below a node whose cells a box holds all
-    or none of, Q and R are known, so only nodes are looked at that it holds some of.
+    or none of, Q and R are known, so only nodes are looked at that it holds some of. On two axes the single cells of a
+    node are added up by a table.
     """
     queries, axes = lower.shape
     nodes = start.shape[0]
@@ -96,8 +166,13 @@ def box_variances(  # type: ignore[no-untyped-def]
                     most[v, a] = max(most[v, a], most[c, a])
             whole_q[v] -= gain[v] * s * s
             whole_r[v] = damping[v] * s
+    begin, children = first_child - 1, np.arange(1, nodes)
+    box, tables = np.zeros((nodes, 5), dtype=np.int64), np.zeros(0)
+    if axes == 2:
+        begin, children, box, tables = _cell_tables(coordinates, first_child, start, stop, leaf_variance)
     result = np.empty(queries)
     r = np.empty(nodes)
+    single = np.zeros(nodes)
     cut = np.empty(nodes, dtype=np.int64)
     for q in range(queries):
         total = 0.0
@@ -107,7 +182,11 @@ def box_variances(  # type: ignore[no-untyped-def]
         while at < many:  # downwards: which nodes the box cuts
             v = cut[at]
             at += 1
-            for c in range(first_child[v], first_child[v + 1]):
+            if box[v, 2] > 0:
+                single[v] = _in_table(lower, upper, q, box[v], tables)
+                total += single[v]
+            for place in range(begin[v], begin[v + 1]):
+                c = children[place]
                 within = True
                 apart = False
                 for a in range(axes):
@@ -140,9 +219,9 @@ def box_variances(  # type: ignore[no-untyped-def]
                 r[v] = f * leaf_variance[v]
                 total += f * r[v]
             else:
-                s = 0.0
-                for c in range(first, last):
-                    s += r[c]
+                s = single[v]
+                for place in range(begin[v], begin[v + 1]):
+                    s += r[children[place]]
                 total -= gain[v] * s * s
                 r[v] = damping[v] * s
         result[q] = total
