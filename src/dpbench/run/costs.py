@@ -40,7 +40,7 @@ UNITS = {
     "HbW": 3.0,
     "Cascade": 160.0,
     "GaussianOptimal": 2.0,
-    "MWEM-D": 290.0,
+    "MWEM-D": 60.0,
     "PrivTree": 5.0,
     "SquareRoot": 28.0,
     "TopDown": 6.0,
