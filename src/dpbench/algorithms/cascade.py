@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import sqrt
+from math import inf, sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -23,8 +23,11 @@ from dpbench.errors import Unsupported
 from dpbench.mathematics.cascade import Fineness, Squares, posterior
 from dpbench.mathematics.groups import GroupTotals
 from dpbench.mathematics.level_shares import UNIT, block_sides, level_shares
+from dpbench.mathematics.p_identity import PIdentity
 from dpbench.mathematics.posterior_bars import Calibration, PosteriorBars
+from dpbench.mathematics.rows_over_blocks import LEVEL, RowsOverBlocks, rows_over_blocks
 from dpbench.mathematics.weighted_tree import chain_weights
+from dpbench.mathematics.wide_rows import WideRows
 from dpbench.privacy import PrivateData, split
 from dpbench.workloads import Workload
 
@@ -132,12 +135,17 @@ class Cascade(Algorithm):
         """Weigh the levels."""
         if workload.domain.size > 1:
             level_shares(workload, block_sides(workload.domain), 1.0)
+            rows_over_blocks(workload, inf)
 
     @staticmethod
     def _measure_levels(data: PrivateData, squares: Squares, workload: Workload, signal: float, rest: Fraction) -> None:
         """Every level of blocks, all over the domain."""
         sides = block_sides(data.domain)
         inside = np.zeros(1, dtype=np.int64)
+        wide = rows_over_blocks(workload, signal)
+        if wide is not None:
+            _ask_wide(data, squares, wide, rest)
+            return
         for side, share in zip(sides, level_shares(workload, sides, signal), strict=True):
             inside = squares.cut(inside, side.bit_length() - 1)
             _ask(data, squares, inside, rest * share, f"blocks of {side}")
@@ -195,6 +203,21 @@ def _ask(
     labels = squares.labels(which)
     answers = data.measure(GroupTotals(labels if cells is None else labels[cells], len(which)), spend, why)
     squares.put(which, answers, _scale(data, squares, spend))
+
+
+def _ask_wide(data: PrivateData, squares: Squares, wide: RowsOverBlocks, rest: Fraction) -> None:
+    """Blocks and wide rows over them in one call, and all cells."""
+    blocks = np.zeros(1, dtype=np.int64)
+    for side in block_sides(data.domain):
+        if side >= 2**LEVEL:  # larger blocks than these are not measured; leaning asks for them
+            blocks = squares.cut(blocks, side.bit_length() - 1)
+    strategy, spend = PIdentity(data.domain, (wide.edges,), (wide.axis,)), rest * (1 - wide.cells)
+    answers = data.measure(strategy, spend, f"blocks of {2**LEVEL}, and wide rows over them")
+    scale = _scale(data, squares, spend) * (sqrt(strategy.squared_l2_sensitivity) if squares.gaussian else 1.0)
+    squares.put(blocks, answers[: len(blocks)] / wide.axis.cell, scale / wide.axis.cell)
+    variance = (1.0 if squares.gaussian else 2.0) * scale**2
+    squares.wide = WideRows(LEVEL, wide.axis, answers[len(blocks) :], variance)
+    _ask(data, squares, squares.cut(blocks, 0), rest * wide.cells, "cells")
 
 
 def _ask_each(data: PrivateData, squares: Squares, full: Ints, others: Ints, level: int, cells: Ints) -> None:
