@@ -44,7 +44,7 @@ def rows_over_blocks(workload: Workload, signal: float) -> RowsOverBlocks | None
     weak.
     """
     side = workload.domain.size
-    blocks = -(-side >> LEVEL) if side % 2**LEVEL == 0 else (side >> LEVEL) + 1
+    blocks = -(-side >> LEVEL)
     if not isinstance(workload, Prefix) or not FEWEST <= blocks <= MOST or signal < SIGNAL * blocks:
         return None
     axis, best = _fitted(blocks)
