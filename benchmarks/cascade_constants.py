@@ -34,6 +34,7 @@ from dpbench.run.seeds import seed_for
 
 ALGORITHM, SHARES = "algorithms.cascade", "mathematics.level_shares"
 POSTERIOR, SETTLED, LEANING = "mathematics.cascade", "mathematics.settled", "mathematics.leaning"
+ROWS = "mathematics.rows_over_blocks"
 HELD_OUT = 1000
 """Number of the first instance that is held out."""
 
@@ -79,6 +80,7 @@ CONSTANTS = (
     Constant(SHARES, "EXPONENT", (0.3, 0.5, 0.8, 1.3), "line"),
     Constant(SHARES, "LEAST", (0.4, 0.15, 0.05, 0.01), "line"),
     Constant(SHARES, "ALONE", (0.0, 0.25, 0.5, 1.0), "line"),
+    Constant(ROWS, "SIGNAL", (128.0, 32.0, 8.0, 2.0), "line"),
     # first squares of the plane, and what is done inside
     Constant(ALGORITHM, "COARSE", (2, 3, 4, 5), "plane"),
     Constant(ALGORITHM, "SIGNAL_OF_SQUARE", (48.0, 12.0, 3.0, 1.0), "plane"),

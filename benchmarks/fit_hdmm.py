@@ -12,10 +12,10 @@ import time
 
 import numpy as np
 
-from dpbench.algorithms.hdmm import from_arrays, to_arrays
 from dpbench.fitted import SHIPPED, shipped, write
 from dpbench.mathematics.moments import grouped_axes
 from dpbench.mathematics.p_identity_fit import fit_axis, trace
+from dpbench.mathematics.p_identity_known import from_arrays, to_arrays
 from dpbench.workloads import AllRange, Prefix, RandomRange, RandomSmall
 
 STARTS, ITERATIONS, LONG_ITERATIONS, LONG = 80, 6000, 1500, 2048

@@ -81,3 +81,42 @@ def test_the_published_form_is_the_private_one():
     assert published.is_private
     x = np.arange(40)
     np.testing.assert_array_equal(published.run(x, Prefix(40), 1, 2, 3), CASCADE.run(x, Prefix(40), 1, 2, 3))
+
+
+@pytest.mark.parametrize("side", [100, 1000, 4001])
+@pytest.mark.parametrize("budget", [{"epsilon": 1.0}, {"rho": 0.5}], ids=["pure", "zCDP"])
+def test_lines_with_signal_are_asked_for_wide_rows(side, budget):
+    """All prefixes of at least eight blocks of 16, under pure privacy; everything is spent, nothing is negative.
+
+    Under Gaussian noise the rows err more than a chain: 14.9 against 11.9 per prefix of 256 dense cells.
+    """
+    outcome = CASCADE.outcome(np.full(side, 50), Prefix(side), **budget, trials=2, seed=3, keep=True)
+    expected = side > 7 * 16 and "epsilon" in budget
+    assert all((squares.wide is not None) == expected for squares in outcome.kept)
+    assert outcome.ledger.remaining == 0
+    assert (outcome.estimate >= 0).all()
+    np.testing.assert_allclose(outcome.estimate.sum(axis=1), 50 * side, rtol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("workload", "records"), [(Prefix(256), 0), (AllRange(256), 50), (Identity(256), 50)], ids=repr
+)
+def test_other_workloads_and_weak_signals_keep_the_chain(workload, records):
+    """No wide rows there."""
+    outcome = CASCADE.outcome(np.full(256, records), workload, 1.0, seed=3, keep=True)
+    assert outcome.kept[0].wide is None
+
+
+@pytest.mark.parametrize("budget", [{"epsilon": 1.0}, {"rho": 0.5}], ids=["pure", "zCDP"])
+def test_bars_beside_wide_rows_hold_the_truth(budget):
+    """Calibrated and guaranteed 95 % intervals of 256 prefixes, 4 trials: at least 85 % hold; draws are tables."""
+    x = np.random.default_rng(1).poisson(300, size=256)
+    workload = Prefix(256)
+    outcome = CASCADE.outcome(x, workload, **budget, trials=4, seed=5, keep=True)
+    truth = workload.answer(x)
+    for guaranteed in (False, True):
+        bars = outcome.intervals(workload, 0.95, guaranteed=guaranteed)
+        assert ((bars[..., 0] <= truth) & (truth <= bars[..., 1])).mean() > 0.85
+    draws = outcome.draws(5, seed=0)
+    assert draws.shape == (4, 5, 256)
+    assert (draws >= 0).all()

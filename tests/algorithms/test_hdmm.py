@@ -12,7 +12,7 @@ import pytest
 from dpbench import algorithms, fitted
 from dpbench.algorithms import hdmm
 from dpbench.errors import InvalidEpsilon, InvalidInput, InvalidWorkload, Unsupported
-from dpbench.mathematics import p_identity_fit
+from dpbench.mathematics import p_identity_fit, p_identity_known
 from dpbench.privacy import Recording
 from dpbench.workloads import AllRange, Identity, Prefix, RandomRange, RandomSmall, Ranges
 from reference import p_identity as reference
@@ -45,7 +45,7 @@ def searches(monkeypatch, tmp_path):
         return p_identity_fit.fit_axis(moment, **effort)
 
     monkeypatch.setenv("DPBENCH_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(hdmm, "fit_axis", counted)
+    monkeypatch.setattr(p_identity_known, "fit_axis", counted)
     forget()
     yield made
     forget()
@@ -53,7 +53,7 @@ def searches(monkeypatch, tmp_path):
 
 def forget():
     hdmm._solver.cache_clear()
-    hdmm._axis.cache_clear()
+    p_identity_known.axis_strategy.cache_clear()
 
 
 def made(kind, domain):
@@ -208,7 +208,7 @@ def test_the_archive_of_the_package_holds_strategies():
     assert HDMM.files == (str(fitted.SHIPPED),)
     for workload in (Prefix(512), RandomRange(64, queries=None)):
         ((_, moment),) = hdmm.grouped_axes(workload)
-        assert hdmm.from_arrays(moment, fitted.shipped(moment.key)).side == moment.side
+        assert p_identity_known.from_arrays(moment, fitted.shipped(moment.key)).side == moment.side
     assert fitted.shipped("no such strategy") is None
 
 
@@ -216,15 +216,15 @@ def test_arrays_that_are_no_strategy_are_not_read():
     """Missing, of another side, negative, without weight left for the cell, of another number of axes."""
     ((_, moment),) = hdmm.grouped_axes(Prefix(2))
     good = {"rows": np.zeros((2, 1), dtype=np.uint16), "units": np.ones((2, 1), dtype=np.uint16)}
-    assert hdmm.from_arrays(moment, good) is not None
+    assert p_identity_known.from_arrays(moment, good) is not None
     bad = (
         {"rows": good["rows"]},
         {**good, "units": np.ones(2)},
         {**good, "units": np.full((2, 1), 2**16)},
         {**good, "rows": np.full((2, 1), -1)},
     )
-    assert [hdmm.from_arrays(moment, arrays) for arrays in bad] == [None] * 4
-    assert hdmm.from_arrays(hdmm.grouped_axes(Prefix(3))[0].moment, good) is None
+    assert [p_identity_known.from_arrays(moment, arrays) for arrays in bad] == [None] * 4
+    assert p_identity_known.from_arrays(hdmm.grouped_axes(Prefix(3))[0].moment, good) is None
 
 
 def test_long_axes_get_tents_and_say_so(searches, monkeypatch):

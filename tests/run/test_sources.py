@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from dpbench import algorithms, workloads
-from dpbench.algorithms.hdmm import SEARCH
 from dpbench.datasets import shapes
 from dpbench.mathematics.p_identity_fit import fit_axis
+from dpbench.mathematics.p_identity_known import SEARCH
 from dpbench.run.code_hash import sources
 from dpbench.run.code_hash.modules import OURS, Library
 from dpbench.run.code_hash.nodes import Nodes

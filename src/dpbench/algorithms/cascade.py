@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import sqrt
+from math import inf, sqrt
 from typing import ClassVar
 
 import numpy as np
@@ -23,8 +23,11 @@ from dpbench.errors import Unsupported
 from dpbench.mathematics.cascade import Fineness, Squares, posterior
 from dpbench.mathematics.groups import GroupTotals
 from dpbench.mathematics.level_shares import UNIT, block_sides, level_shares
+from dpbench.mathematics.p_identity import PIdentity
 from dpbench.mathematics.posterior_bars import Calibration, PosteriorBars
+from dpbench.mathematics.rows_over_blocks import LEVEL, RowsOverBlocks, rows_over_blocks
 from dpbench.mathematics.weighted_tree import chain_weights
+from dpbench.mathematics.wide_rows import WideRows
 from dpbench.privacy import PrivateData, split
 from dpbench.workloads import Workload
 
@@ -65,19 +68,24 @@ class Cascade(Algorithm):
     empty halves, smooth and rough splits along either axis, and learns from the answers how frequent each is; the
     squared error of *every* linear query is least, in expectation under it, for the posterior mean.
 
-    On a line all levels of blocks are measured, with shares by workload and signal. In the plane squares of 16 x 16
-    are measured first. A square with next to no records is measured again with all that is left; a dense one down
-    to its cells; others in two steps, the second where the first found records.
+    On a line all levels of blocks are measured, with shares by workload and signal. For all prefixes of a line of up to
+    8,192 cells, where a mean block of 16 stands out and the noise is Laplace's, HDMM's rows over blocks of 16 take the
+    place of larger blocks, and correct the posterior of blocks (``mathematics/wide_rows.py``).
+
+    In the plane squares of 16 x 16 are measured first. A square with next to no records is measured again with all that
+    is left; a dense one down to its cells; others in two steps, the second where the first found records.
 
     It takes no side information, and there is no published form.
 
     Privacy
     -------
     A first call spends 3 % of the budget on the total. On a line each level of blocks has a call: blocks of a level
-    are disjoint, so one record moves the answers by 1, and the shares add up to 1. In the plane a call measures the
-    first squares, which are disjoint too; then they are sorted by what was answered into up to four regions, and each
-    region spends all that is left on calls about squares inside it, disjoint in each call: regions are disjoint, so
-    together they cost what one costs. What is asked depends on domain, workload and earlier answers alone.
+    are disjoint, so one record moves the answers by 1, and the shares add up to 1. With rows, one call is for blocks
+    and rows, where the weights of a cell add up to 1 exactly, so one record moves the answers by 1, and one for all
+    cells; their shares add up to 1 too. In the plane a call measures the first squares, which are disjoint too; then
+    they are sorted by what was answered into up to four regions, and each region spends all that is left on calls
+    about squares inside it, disjoint in each call: regions are disjoint, so together they cost what one costs. What is
+    asked depends on domain, workload and earlier answers alone.
     """
 
     name = "Cascade"
@@ -125,6 +133,11 @@ class Cascade(Algorithm):
         )
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """The strategies that come with the package: some are over the blocks of a line."""
+        return (str(fitted.SHIPPED),)
+
+    @property
     def _fineness(self) -> Fineness:
         return Fineness(points=self.points, rounds=self.rounds)
 
@@ -132,12 +145,17 @@ class Cascade(Algorithm):
         """Weigh the levels."""
         if workload.domain.size > 1:
             level_shares(workload, block_sides(workload.domain), 1.0)
+            rows_over_blocks(workload, inf)
 
     @staticmethod
     def _measure_levels(data: PrivateData, squares: Squares, workload: Workload, signal: float, rest: Fraction) -> None:
         """Every level of blocks, all over the domain."""
         sides = block_sides(data.domain)
         inside = np.zeros(1, dtype=np.int64)
+        wide = None if squares.gaussian else rows_over_blocks(workload, signal)
+        if wide is not None:
+            _ask_wide(data, squares, wide, rest)
+            return
         for side, share in zip(sides, level_shares(workload, sides, signal), strict=True):
             inside = squares.cut(inside, side.bit_length() - 1)
             _ask(data, squares, inside, rest * share, f"blocks of {side}")
@@ -195,6 +213,20 @@ def _ask(
     labels = squares.labels(which)
     answers = data.measure(GroupTotals(labels if cells is None else labels[cells], len(which)), spend, why)
     squares.put(which, answers, _scale(data, squares, spend))
+
+
+def _ask_wide(data: PrivateData, squares: Squares, wide: RowsOverBlocks, rest: Fraction) -> None:
+    """Blocks and wide rows over them in one call, and all cells; for Laplace noise, which the rows are fitted to."""
+    blocks = np.zeros(1, dtype=np.int64)
+    for side in block_sides(data.domain):
+        if side >= 2**LEVEL:  # larger blocks than these are not measured; leaning asks for them
+            blocks = squares.cut(blocks, side.bit_length() - 1)
+    strategy, spend = PIdentity(data.domain, (wide.edges,), (wide.axis,)), rest * (1 - wide.cells)
+    answers = data.measure(strategy, spend, f"blocks of {2**LEVEL}, and wide rows over them")
+    scale = _scale(data, squares, spend)
+    squares.put(blocks, answers[: len(blocks)] / wide.axis.cell, scale / wide.axis.cell)
+    squares.wide = WideRows(LEVEL, wide.axis, answers[len(blocks) :], 2.0 * scale**2)
+    _ask(data, squares, squares.cut(blocks, 0), rest * wide.cells, "cells")
 
 
 def _ask_each(data: PrivateData, squares: Squares, full: Ints, others: Ints, level: int, cells: Ints) -> None:

@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import sha256
-from importlib.util import find_spec
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -20,24 +17,21 @@ from numpy.typing import NDArray
 from dpbench import fitted
 from dpbench.algorithm import Algorithm
 from dpbench.errors import Unsupported
-from dpbench.mathematics.moments import Moment, counted, grouped_axes, listed_axis, typical
+from dpbench.mathematics.moments import counted, grouped_axes, listed_axis, typical
 from dpbench.mathematics.noise_bars import Influence
 from dpbench.mathematics.p_identity import AxisStrategy, PIdentity
-from dpbench.mathematics.p_identity_fit import LONGEST_SEARCH, fit_axis
+from dpbench.mathematics.p_identity_fit import LONGEST_SEARCH
+from dpbench.mathematics.p_identity_known import ITERATIONS, STARTS, axis_strategy, known
 from dpbench.mathematics.p_identity_solver import PIdentityLeastSquares
 from dpbench.privacy import PrivateData, Strategy
 from dpbench.workloads import Workload
 
-STARTS, ITERATIONS = 6, 400
-"""What is spent on a search by default."""
 SWEEPS = 2
 """How often the axes of a list of boxes are fitted again, each to boxes weighted by their variance along the others."""
 QUICK, QUICK_TENTS = 512, 8192
 """Cells of an axis up to which a search takes seconds, and tents alone do."""
 LONGEST = 32_768
 """Cells of the longest axis."""
-SEARCH = ("kernels.matrices", "kernels.p_identity", "descent", "moments", "p_identity", "p_identity_fit", "tents")
-"""The modules that search, all of them (a test follows the calls); what other code has left on the disk is not read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +110,7 @@ class HDMM(Algorithm):
         in_turn = len(axes) > 1 and typical(workload).axes is None
         return all(
             not quick < axis.moment.side <= LONGEST
-            or (not in_turn and _known(axis.moment, self.starts, self.iterations) is not None)
+            or (not in_turn and known(axis.moment, self.starts, self.iterations) is not None)
             for axis in axes
         )
 
@@ -145,7 +139,7 @@ def _solver(workload: Workload, starts: int, iterations: int) -> PIdentityLeastS
         return PIdentityLeastSquares(PIdentity(workload.domain, edges, tuple(strategies)))
 
     # one strategy per axis, each for itself
-    found = [solver(_axis(axis.moment, starts, iterations) for axis in axes)]
+    found = [solver(axis_strategy(axis.moment, starts, iterations) for axis in axes)]
     if typical(workload).axes is None:
         # a list of boxes is no product: the axes in turn, each given the others
         ranges = counted(workload)
@@ -153,51 +147,8 @@ def _solver(workload: Workload, starts: int, iterations: int) -> PIdentityLeastS
             others = np.delete(found[-1].variances(ranges), number, axis=0)
             moment = listed_axis(ranges, number, ranges.weights**2 * others.prod(axis=0)).moment
             strategies = list(found[-1].strategy.axes)
-            strategies[number] = _axis(moment, starts, iterations)
+            strategies[number] = axis_strategy(moment, starts, iterations)
             found.append(solver(strategies))
     # plain cells, and of all these the best
     found.append(solver(AxisStrategy.cells(axis.moment.side) for axis in axes))
     return min(found, key=lambda each: each.mean_variance(workload))
-
-
-@lru_cache(maxsize=64)
-def _axis(moment: Moment, starts: int, iterations: int) -> AxisStrategy:
-    """The strategy of one axis: one that is known, or one that is searched for now and kept."""
-    found = _known(moment, starts, iterations)
-    if found is None:
-        found = fit_axis(moment, starts=starts, iterations=iterations)
-        fitted.keep(_name(moment, starts, iterations), to_arrays(found))
-    return found
-
-
-def _known(moment: Moment, starts: int, iterations: int) -> AxisStrategy | None:
-    """A strategy that comes with the package, for the default search, or is on the disk."""
-    found = None
-    if (starts, iterations) == (STARTS, ITERATIONS):
-        found = from_arrays(moment, fitted.shipped(moment.key))
-    return found or from_arrays(moment, fitted.kept(_name(moment, starts, iterations)))
-
-
-def to_arrays(strategy: AxisStrategy) -> fitted.Arrays:
-    """A strategy as the arrays that are kept."""
-    return {"rows": strategy.rows.astype(np.uint16), "units": strategy.units.astype(np.uint16)}
-
-
-def from_arrays(moment: Moment, arrays: fitted.Arrays | None) -> AxisStrategy | None:
-    """The strategy of an axis from what was kept; nothing where that is not one."""
-    if arrays is None:
-        return None
-    try:
-        return AxisStrategy(moment.side, arrays["rows"].astype(np.int64), arrays["units"].astype(np.int64))
-    except (KeyError, ValueError):
-        return None
-
-
-def _name(moment: Moment, starts: int, iterations: int) -> str:
-    return f"hdmm-{moment.key}-{starts}-{iterations}-{_code()}"
-
-
-@lru_cache(maxsize=1)
-def _code() -> str:
-    paths = [find_spec(f"dpbench.mathematics.{name}") for name in SEARCH]
-    return sha256(b"".join(Path(str(spec and spec.origin)).read_bytes() for spec in paths)).hexdigest()[:8]

@@ -25,7 +25,7 @@ Gaussian noise has its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -37,6 +37,7 @@ from dpbench.domain import Domain
 from dpbench.errors import InvalidInput
 from dpbench.mathematics.leaning import leaning
 from dpbench.mathematics.settled import Settled, sample
+from dpbench.mathematics.wide_rows import Upper, WideRows
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -88,6 +89,8 @@ class Squares:
         self.asked = np.zeros((1, 2), dtype=np.int64)
         """``(squares, 2)``: the round of each answer. A round ends where :meth:`moments` looks at the answers."""
         self.rounds = 0
+        self.wide: WideRows | None = None
+        """Answers of wide rows over blocks, where there are some."""
         self.cells = self._cells_from(self.corner, self.logs)
         """``(squares,)``: cells of the domain in each; 0 in padding."""
 
@@ -125,7 +128,7 @@ class Squares:
         self.asked = np.concatenate([self.asked, np.zeros_like(corner)])
         return new[self.cells[new] > 0]
 
-    def put(self, squares: Ints, answers: Floats, scale: float) -> None:
+    def put(self, squares: Ints, answers: Floats, scale: float | Floats) -> None:
         """Record noisy counts of squares, beside those that they may have already; ``scale`` is that of the noise.
 
         Exact intervals (``exact_bars.py``) rely on this: what is asked depends on earlier answers by :meth:`moments`
@@ -219,6 +222,8 @@ class Posterior:
     """``(kinds, terms)``: how many boxes took each term, expected."""
     likelihoods: Likelihoods | None = field(default=None, repr=False)
     """Grids and likelihoods of every box, for draws; None where there are too many boxes to keep."""
+    upper: Upper | None = field(default=None, repr=False)
+    """What wide rows say of the blocks, for draws, where there are such rows."""
 
     @cached_property
     def mean(self) -> Floats:
@@ -262,12 +267,74 @@ class Likelihoods:
         return self.low, self.per, self.points, self.beta, self.even, self.onward, self.log_scale, self.of_boxes
 
 
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """Where the way down stands: of every square its grid, and the mass at the points of it."""
+
+    low: Floats
+    per: Floats
+    points: Ints
+    beta: Floats
+    log_scale: Floats
+    cap: Floats
+    mass: Floats
+    """``(squares, points)``."""
+    even: Floats
+    """``(squares, 4)``: of what is spread evenly the sum, the mass, and two moments from the grid's low end."""
+
+    places: Ints
+    """``(squares,)``: where the boxes of each begin in ``noted``."""
+    noted: Floats
+    """``(2, boxes)``: posterior mean and variance of every box but last squares; no boxes where none are asked for."""
+
+    @classmethod
+    def of(cls, squares: Squares, points: int, *, note: bool) -> Descent:
+        """Room for these squares."""
+        many, boxes = squares.count, 4 * squares._children
+        beta, mass = np.zeros((2, many, points))
+        grids = np.zeros(many), np.ones(many), np.zeros(many, dtype=np.int64)
+        noted = np.cumsum(boxes) - boxes, np.zeros((2, int(boxes.sum()) if note else 0))
+        return cls(*grids, beta, np.zeros(many), np.full(many, np.inf), mass, np.zeros((many, 4)), *noted)
+
+    @property
+    def bundle(self) -> tuple[Any, ...]:
+        """As kernels take it."""
+        grids = self.low, self.per, self.points, self.beta, self.log_scale, self.cap
+        return *grids, self.mass, self.even, self.places, self.noted
+
+    def shift(self, squares: Ints, by: Floats) -> None:
+        """Move the mass of some squares; what would leave a grid stays at its end."""
+        mass, even = self.mass[squares], self.even[squares]
+        points = np.arange(mass.shape[1])
+        last = (self.points[squares] - 1)[:, None]
+        place = np.clip(points + (by * self.per[squares])[:, None], 0.0, last)
+        below = np.minimum(place.astype(np.int64), np.maximum(last - 1, 0))
+        moved = np.zeros_like(mass)
+        row = np.arange(len(squares))[:, None]
+        np.add.at(moved, (row, below), mass * (1.0 - (place - below)))
+        np.add.at(moved, (row, np.minimum(below + 1, last)), mass * (place - below))
+        self.mass[squares] = moved
+        even[:, 0] = np.maximum(even[:, 0] + even[:, 1] * by, 0.0)
+        self.even[squares] = even
+
+
+Between = tuple[int, Callable[[Descent, Floats], None]]
+"""The number of a square before which the way down stops, and what is done there, given the totals so far."""
+
+
 def posterior(squares: Squares, fineness: Fineness | None = None) -> Posterior:
-    """Learn the weights from the answers, then the posterior under them; settled squares are left to least squares."""
+    """Learn the weights from the answers, then the posterior under them; settled squares are left to least squares.
+
+    Where there are wide rows over blocks, they correct the totals of blocks before the way down goes on inside.
+    """
     fineness = fineness or Fineness()
     if squares.first_child[0] < 0:
         raise InvalidInput("the whole domain is the only square; cut it before asking for its posterior")
     settled = Settled(squares)
+    if squares.wide is not None:
+        upper = Upper(squares, squares.wide, settled)
+        found = _learned(settled.rest, fineness, known_of(settled.rest), upper.between)
+        return replace(found, squares=squares, totals=upper.share_out(found.totals), likelihoods=None)
     found = _learned(settled.rest, fineness, known_of(settled.rest))
     if not settled.any:
         return found
@@ -276,10 +343,15 @@ def posterior(squares: Squares, fineness: Fineness | None = None) -> Posterior:
 
 def posterior_without_slopes(squares: Squares, fineness: Fineness) -> Posterior:
     """The same where no split leans and nothing is left to least squares: what whole tables are drawn from."""
-    return _learned(squares, fineness, known_of(squares, np.zeros((squares.count, 2))))
+    known = known_of(squares, np.zeros((squares.count, 2)))
+    if squares.wide is None:
+        return _learned(squares, fineness, known)
+    upper = Upper(squares, squares.wide, Settled(squares, nothing=True))
+    found = _learned(squares, fineness, known, upper.between)
+    return replace(found, totals=upper.share_out(found.totals), upper=upper)
 
 
-def _learned(squares: Squares, fineness: Fineness, known: Known) -> Posterior:
+def _learned(squares: Squares, fineness: Fineness, known: Known, between: Between | None = None) -> Posterior:
     weights = start = first_weights(squares)
     some, left = sample(squares, fineness.learned_from)
     of_some = known if some is squares else known_of(some, known[4][left])
@@ -287,7 +359,7 @@ def _learned(squares: Squares, fineness: Fineness, known: Known) -> Posterior:
         found = given(some, weights, fineness.points_of_rounds, fineness.reach, of_some, learn=True)
         raw = found.taken + PSEUDO * start
         weights = np.where(start > 0, np.maximum(raw / raw.sum(axis=1, keepdims=True), 1e-9), 0.0)
-    return given(squares, weights, fineness.points, fineness.reach, known)
+    return given(squares, weights, fineness.points, fineness.reach, known, between=between)
 
 
 def first_weights(squares: Squares) -> Floats:
@@ -310,10 +382,11 @@ def given(
     largest: int | None = None,
     *,
     learn: bool = False,
+    between: Between | None = None,
 ) -> Posterior:
     """The posterior under given weights, on grids of so many points that reach so many standard deviations.
 
-    To ``learn``, how many boxes took each term is counted; else it is 0.
+    To ``learn``, how many boxes took each term is counted; else it is 0. ``between``: done on the way down.
     Likelihoods are kept where they have up to ``largest`` numbers; None: ``LARGEST_WORKSPACE``.
     """
     from dpbench.mathematics.kernels import cascade
@@ -324,18 +397,30 @@ def given(
     likelihoods = Likelihoods.of(base, int(boxes.sum() if kept else boxes.max()), points)
     totals, taken = np.zeros(squares.count), np.zeros(weights.shape)
     known = known or known_of(squares)
-    evidence, total = cascade.posterior(
-        *known[:4],
-        (weights, int(squares.log_domain[1]) + 1, known[4]),
-        tables(),
-        reach,
-        learn,
-        base,
-        kept,
-        likelihoods.bundle,
-        totals,
-        taken,
-    )
+    descent = Descent.of(squares, points, note=between is not None)
+
+    def go(first: int, last: int) -> tuple[float, float]:
+        return cascade.posterior(  # type: ignore[no-any-return]
+            *known[:4],
+            (weights, int(squares.log_domain[1]) + 1, known[4]),
+            tables(),
+            reach,
+            learn,
+            base,
+            kept,
+            likelihoods.bundle,
+            totals,
+            taken,
+            descent.bundle,
+            first,
+            last,
+        )
+
+    until = squares.count if between is None else between[0]
+    evidence, total = go(0, until)
+    if between is not None:
+        between[1](descent, totals)
+        go(until, squares.count)
     return Posterior(squares, weights, totals, total, evidence, taken, likelihoods if kept else None)
 
 

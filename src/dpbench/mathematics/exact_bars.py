@@ -4,8 +4,8 @@ The difficulty is that what is asked later depends on earlier answers, so earlie
 known what was asked next. Answers come in *rounds*: inside a round nothing that is asked depends on its answers. Given
 all earlier rounds, the noise of a round is as it was drawn. The total, which comes first, is not used.
 
-*One round* (a line, all of whose levels are asked at once): least squares on all its levels, and the quantile of the
-sum of noises that a query takes (``noise_bars.py``).
+*One round* (a line, all of whose levels are asked at once): least squares on all its levels, and on wide rows where
+there are some, and the quantile of the sum of noises that a query takes (``noise_bars.py``).
 
 *Several rounds*. A box is put together from the largest measured squares inside it, each by its first answer, whose
 part in the sum is fixed before its noise is drawn. At its border lie squares that were not cut further: with them the
@@ -16,6 +16,8 @@ up. How they share 1 - level depends on the box and the first squares alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +26,7 @@ from dpbench.mathematics.block_tree import block_tree
 from dpbench.mathematics.cascade import Squares
 from dpbench.mathematics.least_squares import TreeLeastSquares
 from dpbench.mathematics.noise_bars import BLOCK, indicators, noise_quantiles, normal_quantile
+from dpbench.mathematics.wide_rows import RowsLeastSquares
 from dpbench.workloads import Ranges
 
 Ints = NDArray[np.int64]
@@ -38,6 +41,9 @@ def exact_intervals(squares: Squares, ranges: Ranges, level: float) -> Floats:
     if squares.first_child[0] < 0:
         half = noise_quantiles(np.ones((1, 1)), squares.gaussian, level)[0] / squares.rate[0, 0]
         found = np.tile(squares.answer[0, 0] + np.array([-half, half]), (ranges.queries, 1))
+    elif squares.wide is not None:
+        solver = RowsLeastSquares(squares)
+        found = _by_noise(squares, ranges, level, solver.estimate, solver.influence)
     elif _rounds(squares)[-1] == 0 and sum(side > 1 for side in squares.domain) == 1:
         found = _one_round(squares, ranges, level)
     else:
@@ -67,12 +73,23 @@ def _one_round(squares: Squares, ranges: Ranges, level: float) -> Floats:
         v = place.get((int(levels[depth - 1]), start))
         if v is not None and squares.rate[v, 0] > 0:
             answers[number], noisy[number] = squares.answer[v, 0] * squares.rate[v, 0], True
-    middle = ranges.answer(solver.solve(answers[None])[0])
+
+    def influence(queries: Floats) -> Floats:
+        return solver.influence(queries)[:, noisy]
+
+    return _by_noise(squares, ranges, level, solver.solve(answers[None])[0], influence)
+
+
+def _by_noise(
+    squares: Squares, ranges: Ranges, level: float, estimate: Floats, influence: Callable[[Floats], Floats]
+) -> Floats:
+    """An unbiased estimate's answers, and the quantile of the sum of noises that each takes."""
+    middle = ranges.answer(estimate)
     half = np.empty(ranges.queries)
     step = max(1, BLOCK // squares.domain.size)
     for first in range(0, ranges.queries, step):
         some = slice(first, first + step)
-        weights = solver.influence(indicators(ranges, some))[:, noisy]
+        weights = influence(indicators(ranges, some))
         half[some] = noise_quantiles(np.ascontiguousarray(weights), squares.gaussian, level)
     return np.stack([middle - half, middle + half], axis=-1)
 

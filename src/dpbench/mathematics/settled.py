@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,54 +26,63 @@ class Settled:
     A count that is far from 0 has no use for non-negativity; and one that is as large as the variance of its noise has
     sampling noise of that order, so no belief about even cells improves it much. Where all counts in a square are such,
     the inside is taken out, the square keeps what least squares knows of it as its answer, and whatever total it gets
-    is shared out as least squares does.
+    is shared out as least squares does. With ``nothing`` no square is taken for settled.
     """
 
-    def __init__(self, squares: Squares) -> None:
+    def __init__(self, squares: Squares, *, nothing: bool = False) -> None:
         from dpbench.mathematics.kernels.squares import inside_of, settled_squares
 
         self.squares = squares
-        self._moments = squares.moments()
+        self.moments = squares.moments()
+        """Least squares of every square."""
         factor = 1.0 if squares.gaussian else 2.0
         found = settled_squares(
             squares.first_child,
             squares._children,
             squares.cells.astype(np.float64),
-            self._moments[2],
-            factor * self._moments[3],
+            self.moments[2],
+            factor * self.moments[3],
             CLEAR,
             MANY,
         )
         inner = found & (squares.first_child >= 0)
         inner[0] = False
-        self._inside = inside_of(squares.first_child, squares._children, inner)
-        self._ends = inner & ~self._inside
+        inner &= not nothing
+        self.inside = inside_of(squares.first_child, squares._children, inner)
+        """Which squares are taken out."""
+        self.ends = inner & ~self.inside
+        """Which squares they are taken out of."""
 
     @property
     def any(self) -> bool:
         """Whether there are such squares."""
-        return bool(self._ends.any())
+        return bool(self.ends.any())
 
-    @property
+    @cached_property
     def rest(self) -> Squares:
         """The squares that are not inside settled ones."""
-        return _emptied(self.squares, self._ends, self._inside, self._moments) if self.any else self.squares
+        return _emptied(self.squares, self.ends, self.inside, self.moments) if self.any else self.squares
 
     def share_out(self, totals: Floats) -> Floats:
         """Totals ``(squares,)`` of the squares without squares inside, from those of the rest."""
+        every = np.zeros(self.squares.count)
+        every[~self.inside] = totals
+        return self.share_out_within(every, np.ones(self.squares.count, dtype=np.bool_))
+
+    def share_out_within(self, totals: Floats, some: Bools) -> Floats:
+        """The same from totals of all squares, inside those of some settled squares alone; in place."""
         from dpbench.mathematics.kernels.squares import share_out
 
-        squares, every = self.squares, np.zeros(self.squares.count)
-        every[~self._inside] = totals
+        squares = self.squares
         share_out(
             squares.first_child,
             squares._children,
             squares.cells.astype(np.float64),
-            *self._moments[:2],
-            self._ends | self._inside,
-            every,
+            *self.moments[:2],
+            (self.ends | self.inside) & some,
+            totals,
         )
-        return every
+        return totals
 
 
 def _emptied(squares: Squares, ends: Bools, inside: Bools, moments: Moments) -> Squares:

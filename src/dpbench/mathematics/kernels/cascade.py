@@ -11,6 +11,9 @@ tables   of the Betas and the normal (``mathematics/cascade.py``)
 boxes    of every box the grid, the likelihood, that of even cells, that of all ways to go on (where nothing is
          learned, of two squares without squares inside: the mean of the first), log-scale; and cells, least squares,
          the cap of U
+state    of every square the grid, likelihood, log-scale and cap of U, as of its box; on the way down its mass, and of
+         what is spread evenly the sum, the mass, and the moments from the grid's low end; then where the boxes of a
+         square begin in the last, and mean and variance of every box (nothing where they are not asked for)
 """
 
 from __future__ import annotations
@@ -46,6 +49,10 @@ TABLES = "Tuple((float64[:,::1], float64[:,::1], float64[:,::1], float64[:,::1],
 BOXES = (
     "Tuple((float64[::1], float64[::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,::1], float64[::1], "
     "float64[:,::1]))"
+)
+STATE = (
+    "Tuple((float64[::1], float64[::1], int64[::1], float64[:,::1], float64[::1], float64[::1], float64[:,::1], "
+    "float64[:,::1], int64[::1], float64[:,::1]))"
 )
 
 
@@ -196,7 +203,7 @@ def _up(v, base, tree, answers, moments, listed, prior, tables, squares, boxes, 
     square_low, square_per, square_points, square_beta, square_logc, square_cap = squares
     low, per, points, beta, even, onward, logc, of_boxes = boxes
     box_cells, box_mean, box_variance, cap = of_boxes[0], of_boxes[1], of_boxes[2], of_boxes[3]
-    found, _, acc, active, leaf, _, mixed, done = rough
+    found, _, acc, active, leaf, _, mixed, done, _ = rough
     most = beta.shape[1]
     rows, cols = 1 << log_grid[v, 0], 1 << log_grid[v, 1]
     wide = 2 * cols
@@ -299,15 +306,47 @@ def _pair(one, two, rows, cols, wide, first_child, v):  # type: ignore[no-untype
     return alone(one, rows, cols, wide, first_child, v) and alone(two, rows, cols, wide, first_child, v)
 
 
+@njit(inline="always")
+def _add_even(evens, u, mass, off):  # type: ignore[no-untyped-def]
+    """Note mass of a box that is spread evenly: the mass, and its first and second moments from the grid's low end."""
+    evens[u, 0] += mass
+    evens[u, 1] += mass * off
+    evens[u, 2] += mass * off * off
+
+
+@njit(inline="always")
+def _pass_even(evens, u, half, part, off):  # type: ignore[no-untyped-def]
+    """The same of a half that gets part of the box; ``off``: part of the box's low end less the half's own."""
+    mass, first, second = evens[u, 0], part * evens[u, 1], part * part * evens[u, 2]
+    evens[half, 0] += mass
+    evens[half, 1] += first + off * mass
+    evens[half, 2] += second + 2.0 * off * first + off * off * mass
+
+
+@njit(inline="always")
+def _note_moments(noted, b, low, step, g, mass, even):  # type: ignore[no-untyped-def]
+    """The posterior mean and variance of a box: of its mass and of what is spread evenly."""
+    added, first, second = even[0], even[1], even[2]
+    for i in range(g):
+        off = i * step
+        added += mass[i]
+        first += mass[i] * off
+        second += mass[i] * off * off
+    if added > 0.0:
+        noted[0, b] = low + first / added
+        noted[1, b] = max(second / added - first / added * (first / added), 0.0)
+
+
 @njit(error_model="numpy", **UNCOUNTED)
 def _down(v, base, tree, answers, prior, tables, squares, results, boxes, rough, learn):  # type: ignore[no-untyped-def]
     """Share the posterior mass of a square among its boxes and the squares inside; to ``learn``, count it by term."""
     first_child, log_grid, logs, _ = tree
     weight, columns, lean = prior
-    square_mass, square_even, estimate, taken = results
+    square_mass, square_even, places, noted, estimate, taken = results
+    evens = rough[8]
     low, per, points, _, even, onward, logc, of_boxes = boxes
     box_cells, cap = of_boxes[0], of_boxes[3]
-    found, amount, acc, active, leaf, sums, mixed, _ = rough
+    found, amount, acc, active, leaf, sums, mixed, _, _ = rough
     rows, cols = 1 << log_grid[v, 0], 1 << log_grid[v, 1]
     wide = 2 * cols
     if learn or not _alike_inside(v, tree):
@@ -316,9 +355,12 @@ def _down(v, base, tree, answers, prior, tables, squares, results, boxes, rough,
     spread_evenly, mean_of = sums[0], sums[1]  # of squares without squares inside the mean is enough
     spread_evenly[: 2 * rows * wide] = 0.0
     mean_of[: 2 * rows * wide] = 0.0
+    evens[: 2 * rows * wide] = 0.0
     for i in range(points[base + wide + 1]):
         active[wide + 1, i] = square_mass[v, i]
-    spread_evenly[wide + 1] = square_even[v]
+    spread_evenly[wide + 1] = square_even[v, 0]
+    for k in range(3):
+        evens[wide + 1, k] = square_even[v, 1 + k]
     for p in range(1, 2 * rows):
         for q in range(1, 2 * cols):
             u = p * wide + q
@@ -327,10 +369,14 @@ def _down(v, base, tree, answers, prior, tables, squares, results, boxes, rough,
                 continue
             g = points[b]
             step = 1.0 / per[b]
+            if noted.shape[1] > 0 and not alone(u, rows, cols, wide, first_child, v):
+                _note_moments(noted, places[v] + u, low[b], step, g, active[u], evens[u])
             if p >= rows and q >= cols:
                 c = first_child[v] + (p - rows) * cols + (q - cols)
                 if first_child[c] >= 0:
-                    square_even[c] = spread_evenly[u]
+                    square_even[c, 0] = spread_evenly[u]
+                    for k in range(3):
+                        square_even[c, 1 + k] = evens[u, k]
                     for i in range(g):
                         square_mass[c, i] = active[u, i]
                 else:
@@ -342,6 +388,7 @@ def _down(v, base, tree, answers, prior, tables, squares, results, boxes, rough,
             if here < NEGLIGIBLE:
                 for i in range(g):
                     spread_evenly[u] += active[u, i] * (low[b] + i * step)
+                    _add_even(evens, u, active[u, i], i * step)
                 here = 0.0
             axis = 0 if p < rows else 1
             one, two = halves(p, q, wide, axis)
@@ -359,6 +406,7 @@ def _down(v, base, tree, answers, prior, tables, squares, results, boxes, rough,
                         amount[i] = active[u, i] / onward[b, i]
                         flat = amount[i] * weight[kind, 0] * even[b, i]
                         spread_evenly[u] += flat * x
+                        _add_even(evens, u, flat, i * step)
                         taken[kind, 0] += flat
                     elif active[u, i] > 0.0:
                         t = _first_by_least_squares(b, base + one, x, of_boxes)
@@ -427,6 +475,8 @@ def _down(v, base, tree, answers, prior, tables, squares, results, boxes, rough,
                 part = box_cells[base + one] / box_cells[b]
                 spread_evenly[one] += spread_evenly[u] * part
                 spread_evenly[two] += spread_evenly[u] * (1.0 - part)
+                _pass_even(evens, u, one, part, part * low[b] - low[base + one])
+                _pass_even(evens, u, two, 1.0 - part, (1.0 - part) * low[b] - low[base + two])
 
 
 @njit(**UNCOUNTED)
@@ -442,51 +492,84 @@ def _alike_inside(v, tree):  # type: ignore[no-untyped-def]
     return not (without and with_some)
 
 
+@njit(error_model="numpy", **UNCOUNTED)
+def _grids(tree, answers, moments, squares, reach):  # type: ignore[no-untyped-def]
+    """The grid of every square, none beyond that of the square around it; and the largest even count of a last one."""
+    first_child, log_grid, _, cells = tree
+    _, rate, gaussian = answers
+    _, _, mean, variance = moments
+    low, per, points, beta, _, cap = squares
+    factor = 1.0 if gaussian else 2.0
+    for v in range(first_child.shape[0]):
+        if cells[v] <= 0.0:
+            cap[v] = np.inf
+            continue
+        # until a square has a grid, its cap holds the upper end of the one around it
+        low[v], per[v], points[v] = grid_around(mean[v], math.sqrt(factor * variance[v]), cap[v], beta.shape[1], reach)
+        cap[v] = np.inf
+        if first_child[v] >= 0:
+            for c in range(first_child[v], first_child[v] + (1 << (log_grid[v, 0] + log_grid[v, 1]))):
+                cap[c] = low[v] + (points[v] - 1) / per[v]
+        else:
+            precision = 0.0
+            for a in range(rate.shape[1]):
+                precision += rate[v, a] * rate[v, a]
+            cap[v] = 0.25 * factor / precision
+
+
+@njit(error_model="numpy", **UNCOUNTED)
+def _root_mass(low, per, points, beta, mass):  # type: ignore[no-untyped-def]
+    """The posterior of the root at its points; returns the integral of its likelihood, in steps, and the mean.
+
+    Its prior is flat, so its posterior is its likelihood: log-linear between points, the mass of a step shared by its
+    ends so that the mean stays; the trapezoid rule has too little near 0.
+    """
+    g = points[0]
+    total = 0.0
+    for i in range(g - 1):
+        here, there = beta[0, i], beta[0, i + 1]
+        fall = math.log(max(here, TINY) / max(there, TINY))
+        if abs(fall) < 0.01:
+            amount = 0.5 * (here + there)
+            right = (here + 2.0 * there) / 6.0
+        else:
+            amount = (here - there) / fall
+            right = amount / fall - there / fall
+        mass[0, i] += amount - right
+        mass[0, i + 1] += right
+        total += amount
+    root = 0.0
+    for i in range(g):
+        mass[0, i] /= total
+        root += mass[0, i] * (low[0] + i / per[0])
+    return total, root
+
+
 @njit(
     f"UniTuple(float64, 2)({TREE}, {ANSWERS}, {MOMENTS}, {LISTED}, {PRIOR}, {TABLES}, float64, boolean, int64[::1], "
-    f"boolean, {BOXES}, float64[::1], float64[:,::1])",
+    f"boolean, {BOXES}, float64[::1], float64[:,::1], {STATE}, int64, int64)",
     cache=True,
     error_model="numpy",
 )
-def posterior(tree, answers, moments, listed, prior, tables, reach, learn, base, kept, boxes, estimate, taken):  # type: ignore[no-untyped-def]
+def posterior(  # type: ignore[no-untyped-def]
+    tree, answers, moments, listed, prior, tables, reach, learn, base, kept, boxes, estimate, taken, state, first, last
+):
     """One pass up and one down the squares; returns the log-evidence, and the mean of the root.
 
     ``boxes`` have an entry per box, those of square v from ``base[v]`` on; where they are not ``kept`` all squares
     share one place, and the boxes of a square are worked out again on the way down. Fills ``estimate``, the posterior
     mean of every square without squares inside, and to ``learn`` ``taken``, the mass of every term.
+
+    The way down is over the squares ``first`` to ``last``; the way up is gone where the first is 0. What lies between
+    two calls is the ``state``, which may be changed there.
     """
     first_child, log_grid, _, cells = tree
-    _, rate, gaussian = answers
-    _, _, mean, variance = moments
     n = first_child.shape[0]
     most = boxes[3].shape[1]
-    factor = 1.0 if gaussian else 2.0
-    square_low = np.zeros(n)
-    square_per = np.ones(n)
-    square_points = np.zeros(n, dtype=np.int64)
-    square_logc = np.zeros(n)
-    square_cap = np.full(n, np.inf)
-    top = np.full(n, np.inf)
     largest = 1
     for v in range(n):
-        if cells[v] <= 0.0:
-            continue
-        square_low[v], square_per[v], square_points[v] = grid_around(
-            mean[v], math.sqrt(factor * variance[v]), top[v], most, reach
-        )
-        if first_child[v] >= 0:
-            inside = 1 << (log_grid[v, 0] + log_grid[v, 1])
-            largest = max(largest, inside)
-            for c in range(first_child[v], first_child[v] + inside):
-                top[c] = square_low[v] + (square_points[v] - 1) / square_per[v]
-        else:
-            precision = 0.0
-            for a in range(rate.shape[1]):
-                precision += rate[v, a] * rate[v, a]
-            square_cap[v] = 0.25 * factor / precision
-    square_beta = np.zeros((n, most))
-    square_mass = np.zeros((n, most))
-    square_even = np.zeros(n)
+        if first_child[v] >= 0 and cells[v] > 0.0:
+            largest = max(largest, 1 << (log_grid[v, 0] + log_grid[v, 1]))
     rough = (
         np.zeros((2, most)),
         np.zeros(most),
@@ -496,35 +579,26 @@ def posterior(tree, answers, moments, listed, prior, tables, reach, learn, base,
         np.empty((2, 4 * largest)),
         np.empty((prior[0].shape[0], 2, 3, tables[0].shape[0])),
         np.zeros((prior[0].shape[0], 2), dtype=np.bool_),
+        np.empty((4 * largest, 3)),
     )
-    squares = (square_low, square_per, square_points, square_beta, square_logc, square_cap)
-    results = (square_mass, square_even, estimate, taken)
-    for v in range(n - 1, -1, -1):
-        if first_child[v] >= 0 and cells[v] > 0.0:
-            _up(v, base[v], tree, answers, moments, listed, prior, tables, squares, boxes, rough, reach, learn)
-    # the root's prior is flat, so its posterior is its likelihood: log-linear between points, the mass of a step shared
-    # by its ends so that the mean stays; the trapezoid rule has too little near 0
-    g = square_points[0]
-    total = 0.0
-    for i in range(g - 1):
-        here, there = square_beta[0, i], square_beta[0, i + 1]
-        fall = math.log(max(here, TINY) / max(there, TINY))
-        if abs(fall) < 0.01:
-            amount = 0.5 * (here + there)
-            right = (here + 2.0 * there) / 6.0
-        else:
-            amount = (here - there) / fall
-            right = amount / fall - there / fall
-        square_mass[0, i] += amount - right
-        square_mass[0, i + 1] += right
-        total += amount
-    root = 0.0
-    for i in range(g):
-        square_mass[0, i] /= total
-        root += square_mass[0, i] * (square_low[0] + i / square_per[0])
-    for v in range(n):
+    low, per, points, beta, logc, cap, mass, even, places, noted = state
+    squares = (low, per, points, beta, logc, cap)
+    results = (mass, even, places, noted, estimate, taken)
+    total, root = 1.0, 0.0
+    if first == 0:
+        _grids(tree, answers, moments, squares, reach)
+        for v in range(n - 1, -1, -1):
+            if first_child[v] >= 0 and cells[v] > 0.0:
+                _up(v, base[v], tree, answers, moments, listed, prior, tables, squares, boxes, rough, reach, learn)
+        total, root = _root_mass(low, per, points, beta, mass)
+    else:  # the mixtures of the way up are needed again
+        for kind in range(prior[0].shape[0]):
+            for axis in range(2):
+                mix(tables[0], prior[0][kind], 1 + 5 * axis, rough[6][kind, axis])
+                rough[7][kind, axis] = True
+    for v in range(first, last):
         if first_child[v] >= 0 and cells[v] > 0.0:
             if not kept:
                 _up(v, base[v], tree, answers, moments, listed, prior, tables, squares, boxes, rough, reach, learn)
             _down(v, base[v], tree, answers, prior, tables, squares, results, boxes, rough, learn)
-    return square_logc[0] + math.log(total / square_per[0]), root
+    return logc[0] + math.log(total / per[0]), root

@@ -347,22 +347,40 @@ def _half(v, b, rows, cols, places, grids):  # type: ignore[no-untyped-def]
 
 @njit(
     f"void({TREE}, int64[:,::1], int64[::1], {ANSWERS}, float64[:,::1], int64, {TABLES}, float64[:,::1], int64[::1], "
-    f"{BOXES}, uint64[:,::1], int64[:,:,::1])",
+    f"{BOXES}, uint64[:,::1], int64[:,:,::1], int64[:,::1], boolean[:,::1], int64, int64)",
     cache=True,
     error_model="numpy",
 )
-def draw(tree, corner, sides, answers, weight, columns, tables, quantile, base, boxes, states, out):  # type: ignore[no-untyped-def]
-    """A table of counts ``(rows, columns)`` for every state, added up from the posterior of all boxes."""
+def draw(  # type: ignore[no-untyped-def]
+    tree,
+    corner,
+    sides,
+    answers,
+    weight,
+    columns,
+    tables,
+    quantile,
+    base,
+    boxes,
+    states,
+    out,
+    count_of,
+    is_alike,
+    begin,
+    until,
+):
+    """A table of counts ``(rows, columns)`` for every state, added up from the posterior of all boxes.
+
+    ``count_of`` and ``is_alike`` are of squares, a row per state, or one row for all that has no use afterwards. The
+    way down is over squares ``begin`` to ``until``; where it does not begin at the root, counts are those that come in.
+    """
     first_child, log_grid, logs, _ = tree
     answer, rate, gaussian = answers
     low, per, points, log_beta, even, _, logc, of_boxes = boxes
     box_cells, box_mean, box_variance, cap = of_boxes[0], of_boxes[1], of_boxes[2], of_boxes[3]
-    n = first_child.shape[0]
     places = (first_child, base, answer, rate)
     grids = (low, per, points, logc)
     factor = 1.0 if gaussian else 2.0
-    counts = np.zeros(n, dtype=np.int64)
-    alike = np.zeros(n, dtype=np.bool_)
     part = np.zeros((2, 7))
     mass = np.zeros((2, int(GRAIN) * log_beta.shape[1] + 4))
     span = np.zeros((2, 3), dtype=np.int64)
@@ -371,10 +389,13 @@ def draw(tree, corner, sides, answers, weight, columns, tables, quantile, base, 
     root = base[0] + 2 * (1 << log_grid[0, 1]) + 1
     for s in range(out.shape[0]):
         state = states[s]
-        counts[:] = 0
-        counts[0] = _root_draw(log_beta[root], low[root], per[root], points[root], state)
-        alike[0] = False
-        for v in range(n):
+        counts = count_of[min(s, len(count_of) - 1)]
+        alike = is_alike[min(s, len(count_of) - 1)]
+        if begin == 0:
+            counts[:] = 0
+            counts[0] = _root_draw(log_beta[root], low[root], per[root], points[root], state)
+            alike[0] = False
+        for v in range(begin, until):
             if counts[v] <= 0:
                 continue
             if first_child[v] < 0:
