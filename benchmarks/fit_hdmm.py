@@ -1,4 +1,4 @@
-"""Search for the strategies of HDMM that come with the package: the catalogue's workloads at the paper's sizes.
+"""Search for the strategies of HDMM that come with the package: the catalogue's workloads at the paper's sizes, and blocks.
 
 python -m benchmarks.fit_hdmm                        all of them, into src/dpbench/fitted: half an hour of one core
 python -m benchmarks.fit_hdmm --only Prefix-1024     some; the others stay as they are
@@ -20,8 +20,10 @@ from dpbench.workloads import AllRange, Prefix, RandomRange, RandomSmall
 
 STARTS, ITERATIONS, LONG_ITERATIONS, LONG = 80, 6000, 1500, 2048
 LINES, SIDES = (256, 512, 1024, 2048, 4096), (32, 64, 128)
+BLOCKS = (16, 32, 64, 128)
+"""Of those lines, over which Cascade measures rows; the longest has as many as the shortest line has cells."""
 WORKLOADS = {
-    **{f"Prefix-{n}": Prefix(n) for n in LINES},
+    **{f"Prefix-{n}": Prefix(n) for n in (*BLOCKS, *LINES)},
     **{
         f"{kind.name}-{n}": kind(n, **free)
         for kind, free in ((RandomRange, {"queries": None}), (AllRange, {}), (RandomSmall, {"queries": None}))
