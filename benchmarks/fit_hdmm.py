@@ -1,4 +1,4 @@
-"""Search for the strategies of HDMM that come with the package: the catalogue's workloads at the paper's sizes, and blocks.
+"""Search for HDMM's strategies that come with the package: the catalogue's workloads at the paper's sizes, and blocks.
 
 python -m benchmarks.fit_hdmm                        all of them, into src/dpbench/fitted: half an hour of one core
 python -m benchmarks.fit_hdmm --only Prefix-1024     some; the others stay as they are
