@@ -57,6 +57,7 @@ class {name}(dpb.Algorithm):
 """
 
 
+@pytest.mark.slow
 def test_an_algorithm_of_ones_own_is_told_like_the_others(tmp_path, monkeypatch):
     """Its card has a ledger and the audit's word; its noisy histograms come first. One that fails is told as that."""
     from dpbench.gallery import gallery_for

@@ -76,7 +76,7 @@ def test_the_files_of_a_folder_on_a_cluster(tmp_path, capsys):
         (tmp_path / "many" / f"{number}.csv").write_text("a,b\n0,x\n9,x\n,x\n2,z\n")
     (tmp_path / "s.toml").write_text(f'table = "many"\n{SPEC}')
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as cluster:
         assert main(["table", str(tmp_path / "s.toml"), "--json", "--dask", cluster.scheduler_address]) == 0
     facts = json.loads(capsys.readouterr().out)

@@ -20,7 +20,14 @@ def execute(path, folder, *, slow):
         pytest.skip("everything else passed; " + "; ".join(session.skipped))
 
 
-@pytest.mark.parametrize("path", WITH_EXAMPLES, ids=NAMES)
+LONGEST = "tutorial.md"
+"""Half a minute even with stand-ins; it goes on from README, which has the same commands."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.slow] * (path.name == LONGEST), id=path.name) for path in WITH_EXAMPLES],
+)
 def test_examples_run(path, tmp_path, monkeypatch):
     """With small stand-ins where a block is marked as slow."""
     monkeypatch.chdir(tmp_path)

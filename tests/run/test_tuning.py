@@ -36,6 +36,7 @@ def tune(tmp_path, *arguments, store="store", out="table.json"):
     return main(["tune", *arguments, *folder]), tmp_path / out
 
 
+@pytest.mark.slow
 def test_training_is_reproducible_from_its_seed(tmp_path):
     """Two trainings write the same bytes; another seed writes others."""
     _, first = tune(tmp_path, "MWEM", *ROUNDS, *SMALL, store="a", out="a.json")

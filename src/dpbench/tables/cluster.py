@@ -29,7 +29,7 @@ def connected(address: str) -> Any:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     client: Any = None
     try:
-        here = {"processes": False, "dashboard_address": None} if address == "local" else {"address": address}
+        here = {"processes": False, "dashboard_address": ":0"} if address == "local" else {"address": address}
         client = Client(timeout=PATIENCE, **here)  # type: ignore[no-untyped-call]  # distributed carries no types
     except Exception:  # an address that is none, nobody there, another version
         client = None

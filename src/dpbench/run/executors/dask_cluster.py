@@ -83,7 +83,7 @@ class DaskCluster:
         try:
             if address == "local":
                 self._cluster = LocalCluster(
-                    n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None
+                    n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=":0"
                 )
                 self._client = Client(self._cluster)
             else:
