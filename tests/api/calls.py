@@ -190,8 +190,8 @@ def estimate_holds(result, given):
 
 
 def ledger_holds(result, given):
-    """All of the budget is spent, and no more."""
-    assert result.ledger.spent == result.ledger.budget
+    """All of the budget is spent or forfeited, and no more."""
+    assert result.ledger.spent + result.ledger.forfeited == result.ledger.budget
     assert result.ledger.budget > 0
 
 
