@@ -36,6 +36,13 @@ def test_a_charge_costs_something(amount):
         Ledger(Fraction(1)).charge(Charge("laplace", "cells", amount))
 
 
+@pytest.mark.parametrize("amount", [Fraction(10**5000, 3), Fraction(-1, 3**9001)])
+def test_amounts_of_thousands_of_digits_are_refused_in_a_line(amount):
+    """Python does not write numbers of more than 4,300 digits; a message shows six of them."""
+    with pytest.raises(BudgetExceeded, match=r"'cells' (spends|asks for) about -?\d\.\d{5}e[+-]\d{4}"):
+        Ledger(Fraction(1)).charge(Charge("laplace", "cells", amount))
+
+
 def test_regions_are_closed_too():
     """A region that leaves budget unused makes the whole run an error."""
     region = Ledger(Fraction(1))

@@ -23,6 +23,7 @@ from dpbench.audit.subject import in_words
 from dpbench.errors import CheckFailed
 from dpbench.run.executors.contained import exit_words, print_to
 from dpbench.run.executors.descendants import die_with_parent
+from dpbench.run.executors.system import insist_on_forks
 
 Result = TypeVar("Result")
 
@@ -43,6 +44,7 @@ def fresh(work: Callable[[], Result], seconds: float, *, silent: bool = False) -
     ``seconds`` are of the processor, since a busy machine makes no algorithm slow; a process that waits gets a few
     times as many. ``silent`` drops whatever is printed there.
     """
+    insist_on_forks("a check")
     reading, writing = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -52,6 +54,7 @@ def fresh(work: Callable[[], Result], seconds: float, *, silent: bool = False) -
     if child == 0:
         _become(reading, writing, work, seconds, silent)
     os.close(writing)
+    begun = time.monotonic()
     try:
         sent = _read(reading, WAITING * seconds)
     except BaseException:
@@ -61,7 +64,9 @@ def fresh(work: Callable[[], Result], seconds: float, *, silent: bool = False) -
     finally:
         os.close(reading)
     code = _reap(child)
-    if code == -signal.SIGPROF:
+    # its alarm rings first only where this process, too, was suspended for as long
+    rung = code == -signal.SIGALRM and time.monotonic() - begun >= WAITING * seconds
+    if rung or code == -signal.SIGPROF:
         raise TooSlow
     if not sent:
         raise CheckFailed(f"it ended its process ({exit_words(code)})")

@@ -11,6 +11,7 @@ import numpy as np
 from dpbench.audit.subject import SMALL_DOMAINS, Subject, weighted_workload, workload_for
 from dpbench.errors import CheckFailed
 from dpbench.privacy import Ledger
+from dpbench.privacy.budget import written
 
 EPSILONS = (0.1, Fraction(1, 3), 1, 7.3)
 
@@ -30,7 +31,7 @@ def check_ledger(subject: Subject) -> Mapping[str, Any]:
 def _insist(subject: Subject, ledger: Ledger) -> None:
     if ledger.spent + ledger.forfeited != ledger.budget:
         raise CheckFailed(
-            f"{subject.name}: the ledger does not add up: {ledger.arithmetic()} leaves {ledger.remaining}"
+            f"{subject.name}: the ledger does not add up: {ledger.arithmetic()} leaves {written(ledger.remaining)}"
         )
     if not all(charge.why for charge in ledger.charges):
         raise CheckFailed(f"{subject.name} has a charge without a reason: {ledger.arithmetic()}")

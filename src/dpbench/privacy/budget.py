@@ -21,6 +21,8 @@ Number = int | float | Fraction | Decimal
 
 LONGEST_DECIMAL = 1000
 """Digits of a Decimal before or after the point; more would be written out one by one."""
+LONGEST_WRITTEN = 1000
+"""Bits above or below the line of a fraction that a message writes out; Python itself refuses to from 4,300 digits."""
 DIGITS = 100
 SMALLEST, LARGEST = Fraction(1, 10**DIGITS), Fraction(10**DIGITS)
 """Budgets lie between them. Squares of either, times any counts, are within floats."""
@@ -60,6 +62,18 @@ def within_floats(amount: Fraction, what: str) -> Fraction:
             f"{what} is below 1e-{DIGITS} or above 1e{DIGITS}; give a number between them, for example 0.1"
         )
     return amount
+
+
+def written(amount: Fraction) -> str:
+    """An amount in a message: exact, or six digits of it where it would fill the screen.
+
+    >>> from fractions import Fraction
+    >>> written(Fraction(1, 40)), written(Fraction(-(10**5000), 3))
+    ('1/40', 'about -3.33333e+4999')
+    """
+    if max(amount.numerator.bit_length(), amount.denominator.bit_length()) < LONGEST_WRITTEN:
+        return str(amount)
+    return f"about {Decimal(amount.numerator) / Decimal(amount.denominator):.6g}"
 
 
 def split(amount: Fraction, share: Number) -> tuple[Fraction, Fraction]:

@@ -34,7 +34,7 @@ from dpbench.errors import (
     shown,
 )
 from dpbench.given import of_kind
-from dpbench.privacy.budget import Number, exact, read_epsilon
+from dpbench.privacy.budget import Number, exact, read_epsilon, written
 from dpbench.privacy.counts import as_counts
 from dpbench.privacy.exact_channel import Exact
 from dpbench.privacy.ledger import RESERVED, Charge, Ledger
@@ -345,7 +345,7 @@ class PrivateData:
         """What a verb spends, exact and more than nothing."""
         amount = exact(spend, f"the budget of '{reason}'")
         if amount.numerator <= 0:
-            raise BudgetExceeded(f"'{reason}' spends {amount} of {self.ledger.notion.unit}; spend more than 0")
+            raise BudgetExceeded(f"'{reason}' spends {written(amount)} of {self.ledger.notion.unit}; spend more than 0")
         return amount
 
     def _shown(self, reason: str, compute: Callable[[], Any]) -> Any:

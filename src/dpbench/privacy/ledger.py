@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from dpbench.errors import AlgorithmFailed, BudgetExceeded, BudgetNotSpent, Unsupported
 from dpbench.given import of_kind
-from dpbench.privacy.budget import exact
+from dpbench.privacy.budget import exact, written
 from dpbench.privacy.notions import ZCDP, Notion, PureDP, short
 
 FOR_NOTHING = ("public", "reveal")
@@ -149,11 +149,11 @@ class Ledger:
         # a line of our own, with an amount of its own: what was handed in may be changed later
         line = Charge(charge.kind, charge.why, +amount, charge.sensitivity, charge.noise, charge.regions, charge.own)
         if amount.numerator < 0 or (not amount and line.kind not in FOR_NOTHING):
-            raise BudgetExceeded(f"'{line.why}' spends {amount} of {self.notion.unit}; spend more than 0")
+            raise BudgetExceeded(f"'{line.why}' spends {written(amount)} of {self.notion.unit}; spend more than 0")
         left = self.__remaining - amount
         if left.numerator < 0:
             raise BudgetExceeded(
-                f"'{line.why}' asks for {amount}, but {self.arithmetic()} leaves {self.remaining}; "
+                f"'{line.why}' asks for {written(amount)}, but {self.arithmetic()} leaves {written(self.remaining)}; "
                 f"spend at most that (nothing was drawn)"
             )
         if line.kind == "forfeit":
@@ -180,14 +180,14 @@ class Ledger:
                 region.close()
         if self.remaining:
             raise BudgetNotSpent(
-                f"the run ended with {self.remaining} of {self.notion.unit} unused: {self.arithmetic()}; "
+                f"the run ended with {written(self.remaining)} of {self.notion.unit} unused: {self.arithmetic()}; "
                 f"spend all of it, or give the rest up with data.forfeit(amount, why)"
             )
 
     def arithmetic(self) -> str:
         """The budget minus every charge, as a sum that a reader can check."""
-        terms = "".join(f" - {charge.amount} ({charge.why})" for charge in self.__charges if charge.amount)
-        return f"{self.notion.unit} {self.budget}{terms}"
+        terms = "".join(f" - {written(charge.amount)} ({charge.why})" for charge in self.__charges if charge.amount)
+        return f"{self.notion.unit} {written(self.budget)}{terms}"
 
     def lines(self, indent: int = 0) -> Iterator[str]:
         """The ledger as text, one line per charge."""

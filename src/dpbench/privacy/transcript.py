@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.errors import ReplayDiverged
+from dpbench.privacy.budget import written
 
 if TYPE_CHECKING:
     from dpbench.domain import Domain
@@ -68,7 +69,7 @@ class Question:
         return self.kind, self.why, self.amount, self.level, self.shape, *self.mechanism.public()
 
     def __str__(self) -> str:
-        return f"'{self.why}' ({self.kind}, {self.amount} of the budget, shape {self.shape})"
+        return f"'{self.why}' ({self.kind}, {written(self.amount)} of the budget, shape {self.shape})"
 
 
 Seeds = tuple[np.random.SeedSequence, ...]
