@@ -12,7 +12,7 @@ from dpbench import algorithms
 from dpbench.audit import check_algorithm
 from dpbench.errors import CheckFailed, InvalidInput, Unsupported
 from dpbench.mathematics.deviation import Bisections, BisectionTrace, SortedLine
-from dpbench.mathematics.kernels.bisection import bisections, deviation, parts_of_cuts, published_bisection
+from dpbench.mathematics.kernels.bisection import deviation, parts_of_cuts, published_bisection
 from dpbench.privacy import NoNoise, PrivateData, RandomNoise
 from dpbench.workloads import Prefix, RandomRange
 from reference import php as reference
@@ -63,13 +63,29 @@ class TestDeviations:
         """Short and long intervals with gaps between them do not disturb one another."""
         counts = np.random.default_rng(1).integers(0, 30, 200)
         starts, stops = np.array([0, 4, 30, 31, 150]), np.array([3, 28, 31, 140, 158])
-        found = bisections(counts, np.argsort(counts), starts, stops)
+        found = SortedLine(counts).bisections(starts, stops)
         exact = [
             -float(score)
             for start, stop in zip(starts, stops, strict=True)
             for score in reference.split_scores(counts, start, stop, 0)
         ]
         assert np.allclose(found, exact, rtol=1e-15, atol=1e-12)
+
+    def test_what_is_remembered_changes_no_bit(self):
+        """Searches one after another on one line find what a line that remembers nothing finds."""
+        rng = np.random.default_rng(2)
+        counts = rng.integers(0, 1000, 300) * (rng.random(300) < 0.7)
+        line = SortedLine(counts)
+        for _ in range(20):
+            starts, stops = np.array([0]), np.array([300])
+            for _ in range(6):
+                fresh = SortedLine(counts)
+                assert (line.bisections(starts, stops) == fresh.bisections(starts, stops)).all()
+                cuts = rng.integers(1, stops - starts)  # at least one cell on either side
+                cuts[rng.random(len(cuts)) < 0.2] = 0
+                _, starts, stops, _ = parts_of_cuts(starts, stops, cuts, 1, 1000)
+                if len(starts) == 0:
+                    break
 
     def test_one_record_moves_a_deviation_by_less_than_two(self):
         """2 - 2 / L is never exceeded, and is reached."""

@@ -90,10 +90,13 @@ def test_boxes_count_and_spread(shape):
     ],
     ids=["overlap", "outside", "negative", "empty"],
 )
-def test_boxes_that_are_not_disjoint_boxes_of_cells_are_refused(lower, upper):
-    """Their claim of sensitivity 1 rests on that."""
-    with pytest.raises(InvalidInput, match="boxes of 3x4 overlap, are empty or lie outside"):
-        BoxCounts(Domain((3, 4)), np.array(lower), np.array(upper))
+@pytest.mark.parametrize("others", [0, 4], ids=["few", "many"])
+def test_boxes_that_are_not_disjoint_boxes_of_cells_are_refused(lower, upper, others):
+    """Their claim of sensitivity 1 rests on that; few are looked at in pairs, many are painted."""
+    far = [[4, column] for column in range(others)]
+    lower, upper = lower + far, upper + [[5, column + 1] for _, column in far]
+    with pytest.raises(InvalidInput, match="boxes of 5x4 overlap, are empty or lie outside"):
+        BoxCounts(Domain((5, 4)), np.array(lower), np.array(upper))
 
 
 def test_boxes_need_not_tile_the_domain():

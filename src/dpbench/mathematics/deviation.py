@@ -16,26 +16,56 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+@dataclass(frozen=True, eq=False)
+class _Swept:
+    """What was found of each cut m: ``ahead[m]`` is dev[since[m], m), ``behind[m]`` is dev[m, until[m])."""
+
+    ahead: Floats
+    since: Ints
+    behind: Floats
+    until: Ints
+
+    @classmethod
+    def nothing(cls, n: int) -> _Swept:
+        return cls(np.empty(n), np.full(n, -1), np.empty(n), np.full(n, -1))
+
+    def copy(self) -> _Swept:
+        return _Swept(self.ahead.copy(), self.since.copy(), self.behind.copy(), self.until.copy())
+
+
 class SortedLine:
-    """Counts along a line, sorted once; what the scores of this module are shown in place of the counts."""
+    """Counts along a line, sorted once; what the scores of this module are shown in place of the counts.
+
+    It remembers deviations that were computed, since a search by bisection needs them again at its next step.
+    """
 
     def __init__(self, counts: Ints) -> None:
         self.counts = counts.copy()  # kernels take arrays that could be written to
         self.order = np.argsort(counts, kind="stable")
+        self._swept = self._swept_whole = _Swept.nothing(len(counts))
 
     @cached_property
     def whole(self) -> Floats:
         """:meth:`bisections` of the whole line, kept: every trial begins with it."""
-        return self._bisections(np.zeros(1, dtype=np.int64), np.array([len(self.counts)]))
+        found = self._bisections(np.zeros(1, dtype=np.int64), np.array([len(self.counts)]))
+        self._swept_whole = self._swept.copy()
+        return found
 
     def bisections(self, starts: Ints, stops: Ints) -> Floats:
         """Of each interval: dev[a, b), then dev[a, m) + dev[m, b) for every cut m inside; one value per cell."""
-        return self.whole if stops[0] - starts[0] == len(self.counts) else self._bisections(starts, stops)
+        if stops[0] - starts[0] < len(self.counts):
+            return self._bisections(starts, stops)
+        whole = self.whole
+        self._swept = self._swept_whole.copy()
+        return whole
 
     def _bisections(self, starts: Ints, stops: Ints) -> Floats:
         from dpbench.mathematics.kernels.bisection import bisections
 
-        return np.asarray(bisections(self.counts, self.order, starts, stops))
+        swept = self._swept
+        return np.asarray(
+            bisections(self.counts, self.order, starts, stops, swept.ahead, swept.since, swept.behind, swept.until)
+        )
 
     def total_deviations(self, starts: Ints, stops: Ints, cuts: Ints) -> Floats:
         """Total deviation of the clusters before the first decision and after each, ``(decisions + 1,)``."""

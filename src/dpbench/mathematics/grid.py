@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import ClassVar
@@ -111,19 +111,29 @@ class BoxCounts:
     sensitivity: ClassVar[int] = 1
     lattice: ClassVar[int] = 1
 
-    labels: Ints = field(init=False)
-    """``(cells,)``: the box of every cell, row by row; -1: none."""
-
     def __post_init__(self) -> None:
+        from dpbench.mathematics.kernels.boxes import are_apart
+
+        few = len(self.lower) ** 2 <= self.domain.size  # quicker looked at in pairs than painted
+        lower, upper = np.ascontiguousarray(self.lower), np.ascontiguousarray(self.upper)
+        if not (are_apart(lower, upper, np.array(self.domain.shape)) if few else self._painted[0]):
+            raise InvalidInput(
+                f"boxes of {self.domain} overlap, are empty or lie outside; give disjoint boxes of cells"
+            )
+
+    @cached_property
+    def _painted(self) -> tuple[bool, Ints]:
+        """Whether all went well, and the labels."""
         from dpbench.mathematics.kernels.boxes import paint
 
         labels = np.full(self.domain.size, -1, dtype=np.int64)
         lower, upper = np.ascontiguousarray(self.lower), np.ascontiguousarray(self.upper)
-        if not paint(lower, upper, np.array(self.domain.shape), labels):
-            raise InvalidInput(
-                f"boxes of {self.domain} overlap, are empty or lie outside; give disjoint boxes of cells"
-            )
-        object.__setattr__(self, "labels", labels)
+        return paint(lower, upper, np.array(self.domain.shape), labels), labels
+
+    @property
+    def labels(self) -> Ints:
+        """``(cells,)``: the box of every cell, row by row; -1: none."""
+        return self._painted[1]
 
     @property
     def shape(self) -> tuple[int, ...]:

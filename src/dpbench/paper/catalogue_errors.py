@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,7 @@ class CatalogueErrors:
         return tuple(name for name in chosen if depends_on_data(name) == dependent)
 
 
+@cache
 def depends_on_data(name: str) -> bool:
     """Whether the error of an algorithm of the catalogue depends on the data; somebody's own is taken to."""
     try:

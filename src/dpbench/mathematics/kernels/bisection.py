@@ -31,86 +31,96 @@ def deviation(counts, start, stop):  # type: ignore[no-untyped-def]
     return 2.0 * (missing + r * below / length)
 
 
-@njit("void(int64[::1], int64[::1], int64[::1], int64, int64, int64[:,::1], float64[::1])", cache=True)
-def _sweep(counts, ranks, values, start, stop, shelf, cut):  # type: ignore[no-untyped-def]
-    """Set cut[m - start - 1] to dev[start, m) + dev[m, stop) for each m inside; ``ranks`` counts from 0.
+@njit("void(int64[::1], int64[::1], int64[::1], int64, int64, int64[:,::1], boolean, float64[::1])", cache=True)
+def _sweep(counts, ranks, values, start, stop, shelf, backwards, part):  # type: ignore[no-untyped-def]
+    """Set part[m - start - 1] to dev[start, m), or ``backwards`` to dev[m, stop), for each cut m inside.
 
-    Going right, counts join a shelf one by one: ``shelf`` has the number and the sum of those that have come, for each
-    of the distinct ``values`` and behind them for each block of 64 values. C and T belong to the values before a
-    marker, which follows q; it crosses whole blocks where it can, so a move costs O(64 + distinct / 64), and mostly
-    O(1), for the mean moves little. The same going left.
+    ``ranks`` counts from 0. Going right, counts join a shelf one by one: ``shelf`` has the number and the sum of those
+    that have come, for each of the distinct ``values`` and behind them for each block of 64 values. C and T belong to
+    the values before a marker, which follows q; it crosses whole blocks where it can, so a move costs
+    O(64 + distinct / 64), and mostly O(1), for the mean moves little. The same going left.
     """
     length = stop - start
     distinct = values.shape[0]
     blocks = (distinct + 63) >> 6
     wide = distinct >= 64  # fewer values have no whole block to cross
-    for backwards in range(2):
-        shelf[: distinct + blocks] = 0
-        total = 0
-        marker = 0
-        below = 0
-        under = 0
-        for step in range(1, length):
-            i = stop - step if backwards else start + step - 1
-            # one more count joins
-            value = counts[i]
-            rank = ranks[i]
-            shelf[rank, 0] += 1
-            shelf[rank, 1] += value
-            if wide:
-                block = distinct + (rank >> 6)
-                shelf[block, 0] += 1
-                shelf[block, 1] += value
-            total += value
-            if rank < marker:
-                below += 1
-                under += value
-            # the mean as q + r / step
-            inverse = 1.0 / step
-            q = int(total * inverse)  # a division of integers takes several times as long; this may be one off
-            r = total - q * step
-            if r < 0:
-                q -= 1
-                r += step
-            elif r >= step:
-                q += 1
-                r -= step
-            # the marker follows q, right or left
-            while marker < distinct and values[marker] <= q:
-                if marker & 63 == 0 and marker + 63 < distinct and values[marker + 63] <= q:
-                    below += shelf[distinct + (marker >> 6), 0]
-                    under += shelf[distinct + (marker >> 6), 1]
-                    marker += 64
-                else:
-                    below += shelf[marker, 0]
-                    under += shelf[marker, 1]
-                    marker += 1
-            while marker > 0 and values[marker - 1] > q:
-                if marker & 63 == 0 and values[marker - 64] > q:
-                    marker -= 64
-                    below -= shelf[distinct + (marker >> 6), 0]
-                    under -= shelf[distinct + (marker >> 6), 1]
-                else:
-                    marker -= 1
-                    below -= shelf[marker, 0]
-                    under -= shelf[marker, 1]
-            # the deviation of what has joined
-            part = 2.0 * (q * below - under + r * below * inverse)
-            if backwards:
-                cut[length - step - 1] += part
+    shelf[: distinct + blocks] = 0
+    total = 0
+    marker = 0
+    below = 0
+    under = 0
+    for step in range(1, length):
+        i = stop - step if backwards else start + step - 1
+        # one more count joins
+        value = counts[i]
+        rank = ranks[i]
+        shelf[rank, 0] += 1
+        shelf[rank, 1] += value
+        if wide:
+            block = distinct + (rank >> 6)
+            shelf[block, 0] += 1
+            shelf[block, 1] += value
+        total += value
+        if rank < marker:
+            below += 1
+            under += value
+        # the mean as q + r / step
+        inverse = 1.0 / step
+        q = int(total * inverse)  # a division of integers takes several times as long; this may be one off
+        r = total - q * step
+        if r < 0:
+            q -= 1
+            r += step
+        elif r >= step:
+            q += 1
+            r -= step
+        # the marker follows q, right or left
+        while marker < distinct and values[marker] <= q:
+            if marker & 63 == 0 and marker + 63 < distinct and values[marker + 63] <= q:
+                below += shelf[distinct + (marker >> 6), 0]
+                under += shelf[distinct + (marker >> 6), 1]
+                marker += 64
             else:
-                cut[step - 1] = part
+                below += shelf[marker, 0]
+                under += shelf[marker, 1]
+                marker += 1
+        while marker > 0 and values[marker - 1] > q:
+            if marker & 63 == 0 and values[marker - 64] > q:
+                marker -= 64
+                below -= shelf[distinct + (marker >> 6), 0]
+                under -= shelf[distinct + (marker >> 6), 1]
+            else:
+                marker -= 1
+                below -= shelf[marker, 0]
+                under -= shelf[marker, 1]
+        # the deviation of what has joined
+        part[length - step - 1 if backwards else step - 1] = 2.0 * (q * below - under + r * below * inverse)
 
 
 _SHORT = 8  # intervals up to this length are summed up directly
 
 
-@njit("float64[::1](int64[::1], int64[::1], int64[::1], int64[::1])", cache=True)
-def bisections(counts, order, starts, stops):  # type: ignore[no-untyped-def]
+@njit("boolean(int64[::1], int64)", cache=True)
+def _all_are(marks, wanted):  # type: ignore[no-untyped-def]
+    others = 0
+    for mark in marks:
+        others += mark != wanted
+    return others == 0
+
+
+@njit(
+    "float64[::1](int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], float64[::1], int64[::1])",
+    cache=True,
+)
+def bisections(counts, order, starts, stops, ahead, since, behind, until):  # type: ignore[no-untyped-def]
     """For each of several disjoint intervals, its deviation uncut and then that of its halves for each cut.
 
     ``order`` sorts all counts. Returns one value per cell of the intervals, interval by interval: first dev[a, b), then
     dev[a, m) + dev[m, b) for m = a + 1 ... b - 1.
+
+    What sweeps find is kept: ``ahead[m]`` is dev[since[m], m), ``behind[m]`` is dev[m, until[m]). The left part of an
+    interval begins where the interval does, and the right one ends where it does, so of the two sweeps that each needs
+    one has been done.
     """
     n = counts.shape[0]
     intervals = starts.shape[0]
@@ -133,18 +143,25 @@ def bisections(counts, order, starts, stops):  # type: ignore[no-untyped-def]
                 d += 1
                 distinct[g] = d
             ranks[i] = d - 1
-    # short intervals directly, long ones by two sweeps
+    # short intervals directly, long ones by sweeps
     shelf = np.empty((n + n // 64 + 1, 2), dtype=np.int64)
     result = np.empty(first[intervals])
     for g in range(intervals):
-        result[first[g]] = deviation(counts, starts[g], stops[g])
-        if stops[g] - starts[g] <= _SHORT:
-            for cut in range(starts[g] + 1, stops[g]):
-                parts = deviation(counts, starts[g], cut) + deviation(counts, cut, stops[g])
-                result[first[g] + cut - starts[g]] = parts
-        else:
-            own = values[first[g] : first[g] + distinct[g]]
-            _sweep(counts, ranks, own, starts[g], stops[g], shelf, result[first[g] + 1 : first[g + 1]])
+        a, b = starts[g], stops[g]
+        result[first[g]] = deviation(counts, a, b)
+        if b - a <= _SHORT:
+            for cut in range(a + 1, b):
+                result[first[g] + cut - a] = deviation(counts, a, cut) + deviation(counts, cut, b)
+            continue
+        own = values[first[g] : first[g] + distinct[g]]
+        if not _all_are(since[a + 1 : b], a):
+            _sweep(counts, ranks, own, a, b, shelf, False, ahead[a + 1 : b])
+            since[a + 1 : b] = a
+        if not _all_are(until[a + 1 : b], b):
+            _sweep(counts, ranks, own, a, b, shelf, True, behind[a + 1 : b])
+            until[a + 1 : b] = b
+        for cut in range(a + 1, b):
+            result[first[g] + cut - a] = ahead[cut] + behind[cut]
     return result
 
 
@@ -247,6 +264,7 @@ def published_bisection(counts, uniforms, rate, penalty, levels, largest):  # ty
     done = 0
     ranks = np.empty(n, dtype=np.int64)
     shelf = np.empty((n + n // 64 + 1, 2), dtype=np.int64)
+    behind = np.empty(n)
     while clusters < n and clusters <= largest and done < decisions:
         # take a cluster
         while next_open < made and not is_open[next_open]:
@@ -263,7 +281,9 @@ def published_bisection(counts, uniforms, rate, penalty, levels, largest):  # ty
         # choose a cut, or none
         errors = np.empty(end[c] - begin[c])
         errors[0] = deviation(counts, begin[c], end[c]) - penalty
-        _sweep(counts, ranks, own[:distinct], begin[c], end[c], shelf, errors[1:])
+        _sweep(counts, ranks, own[:distinct], begin[c], end[c], shelf, False, errors[1:])
+        _sweep(counts, ranks, own[:distinct], begin[c], end[c], shelf, True, behind[: end[c] - begin[c] - 1])
+        errors[1:] += behind[: end[c] - begin[c] - 1]
         logits = -rate * (errors + penalty)
         cut = _pick(logits, uniforms[done])
         is_open[c] = False

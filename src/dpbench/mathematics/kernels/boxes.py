@@ -9,6 +9,23 @@ import numpy as np
 from numba import njit
 
 
+@njit("boolean(int64[:,::1], int64[:,::1], int64[::1])", cache=True)
+def are_apart(lower, upper, sides):  # type: ignore[no-untyped-def]
+    """Whether no box is empty or outside, and no two have a cell in common, by looking at every pair."""
+    boxes, axes = lower.shape
+    for b in range(boxes):
+        for axis in range(axes):
+            if not 0 <= lower[b, axis] < upper[b, axis] <= sides[axis]:
+                return False
+        for other in range(b):
+            meet = True
+            for axis in range(axes):
+                meet &= lower[b, axis] < upper[other, axis] and lower[other, axis] < upper[b, axis]
+            if meet:
+                return False
+    return True
+
+
 @njit("boolean(int64[:,::1], int64[:,::1], int64[::1], int64[::1])", cache=True)
 def paint(lower, upper, sides, labels):  # type: ignore[no-untyped-def]
     """Write each box's number into its cells of ``labels``, ``(cells,)``.
@@ -66,21 +83,20 @@ def lay_out(lower, upper, fanout, ends, inner, leaf, sides, cells):  # type: ign
     stop = np.empty(nodes, dtype=np.int64)
     order = np.empty(cells, dtype=np.int64)
     at = np.empty(axes, dtype=np.int64)
+    size = np.ones(nodes, dtype=np.int64)
+    for axis in range(axes):
+        for v in range(nodes):
+            size[v] *= upper[v, axis] - lower[v, axis]
     for v in range(nodes):
         position = start[v]
         for child in range(first_child[v], first_child[v + 1]):
             start[child] = position
-            size = np.int64(1)
-            for axis in range(axes):
-                size *= upper[child, axis] - lower[child, axis]
-            position += size
+            position += size[child]
         if fanout[v] == 0:
-            single = True
-            cell = np.int64(0)
-            for axis in range(axes):
-                single &= upper[v, axis] - lower[v, axis] == 1
-                cell = cell * sides[axis] + lower[v, axis]
-            if single:  # most leaves are
+            if size[v] == 1:  # most leaves are
+                cell = lower[v, 0]
+                for axis in range(1, axes):
+                    cell = cell * sides[axis] + lower[v, axis]
                 order[position] = cell
                 stop[v] = position + 1
                 continue
