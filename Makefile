@@ -34,7 +34,7 @@ docs: setup
 
 # The wheel as a user gets it, with what it needs and the runner of the tests, in an environment of its own for each Python
 PYTHONS ?= 3.11 3.12 3.13
-TRIED := tests/algorithms/test_hb.py tests/store tests/cli
+TRIED := tests/algorithms/test_hb.py tests/store tests/cli/test_cli.py tests/cli/test_command_line.py tests/cli/test_run.py
 wheels: setup
 	@rm -rf build/wheels && $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w build/wheels .
 	@for version in $(PYTHONS); do \

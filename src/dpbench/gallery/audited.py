@@ -10,7 +10,6 @@ from typing import Any
 
 from dpbench import algorithms
 from dpbench.algorithm import Algorithm
-from dpbench.audit.examinations import Examination, examine
 from dpbench.errors import DPBenchError
 from dpbench.gallery.budget_use import BudgetUse
 from dpbench.run.code_hash.sources import algorithm_source
@@ -26,6 +25,8 @@ def audit_words(reference: str) -> str:
 
     A stranger's is run in a process of its own.
     """
+    from dpbench.audit.examinations import Examination, examine  # what only looks needs none of it
+
     examination = Examination(reference, as_class=True)
     ((_, report),) = examine([examination], jobs=0, timeout=TIMEOUT)
     if isinstance(report, DPBenchError):
