@@ -142,13 +142,19 @@ def test_cutting_into_squares(shape):
 def test_quarters(first):
     """The middle of both axes, larger parts first, a side of one cell whole, a single cell not at all."""
     lower, upper = np.array([[0, 0], [5, 0], [5, 3], [6, 3]]), np.array([[5, 3], [6, 3], [6, 4], [8, 4]])
-    low, high, fanout, begins = quarters(lower, upper, first, 2, 21)
+    low, high, fanout, begins = quarters(lower, upper, first, 2, 21, 0)
     np.testing.assert_array_equal(begins[:3], [0, 4, 12])
     np.testing.assert_array_equal(fanout[:12], [4, 2, 0, 2, 4, *([2, 4] if first == 0 else [4, 2]), 2, 2, 0, 0, 0])
     np.testing.assert_array_equal(fanout[12:], 0)
     sizes = np.prod(high - low, axis=1)
     np.testing.assert_array_equal(sizes[:4], [15, 3, 1, 2])
     np.testing.assert_array_equal(sizes[4:12], [6, 3, 4, 2, 2, 1, 1, 1] if first == 0 else [6, 4, 3, 2, 2, 1, 1, 1])
+    # with room in front for others they are the same
+    later = quarters(lower, upper, first, 2, 21, 3)
+    np.testing.assert_array_equal(later[0][3:], low)
+    np.testing.assert_array_equal(later[1][3:], high)
+    np.testing.assert_array_equal(later[2][3:], fanout)
+    np.testing.assert_array_equal(later[3], begins + 3)
     # what is below a box adds up to it
     parents = np.repeat(np.arange(12), fanout[:12])
     np.testing.assert_array_equal(np.bincount(parents, sizes[4:], 12), np.where(fanout[:12] > 0, sizes[:12], 0))
@@ -156,10 +162,10 @@ def test_quarters(first):
 
 def test_a_tree_of_boxes():
     """Nodes are intervals of a line that holds every cell once, and paths add up to 1."""
-    whole = (np.array([[0, 0]]), np.array([[2, 3]]), np.array([2]))
-    halves = (np.array([[0, 0], [0, 1]]), np.array([[2, 1], [2, 3]]), np.array([2, 0]))
-    cells = (np.array([[0, 0], [1, 0]]), np.array([[1, 1], [2, 1]]), np.array([0, 0]))
-    tree = box_tree(Domain((2, 3)), [whole, halves, cells], np.array([0.2, 0.3, 0.5]))
+    lower = np.array([[0, 0], [0, 0], [0, 1], [0, 0], [1, 0]])  # the whole, its halves, the cells of the first
+    upper = np.array([[2, 3], [2, 1], [2, 3], [1, 1], [2, 1]])
+    fanout, ends = np.array([2, 2, 0, 0, 0]), np.array([1, 3, 5])
+    tree = box_tree(Domain((2, 3)), lower, upper, fanout, ends, np.array([0.2, 0.3, 0.5]))
     np.testing.assert_array_equal(tree.order, [0, 3, 1, 2, 4, 5])
     np.testing.assert_array_equal(tree.start, [0, 0, 2, 0, 1])
     np.testing.assert_array_equal(tree.stop, [6, 2, 6, 1, 2])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,12 +102,13 @@ class HybridTree(Algorithm):
             lower, upper = low, high
             if len(lower) == 0:
                 break
-        depths = self.height - self.kd_levels
-        low, high, fanout, begins = quarters(lower, upper, self.kd_levels % 2, depths, domain.size)
-        # levels that no box reaches are none
-        levels += [(low[a:b], high[a:b], fanout[a:b]) for a, b in pairwise(begins.tolist()) if a < b]
+        depths, ends = self.height - self.kd_levels, np.cumsum([len(level[2]) for level in levels], dtype=np.int64)
+        above = int(ends[-1]) if levels else 0
+        low, high, fanout, begins = quarters(lower, upper, self.kd_levels % 2, depths, domain.size, above)
+        if levels:
+            low[:above], high[:above], fanout[:above] = (np.concatenate(each) for each in zip(*levels, strict=True))
         growth = 2.0 ** (np.arange(self.height + 1) / 3)
-        return box_tree(domain, levels, growth / growth.sum())
+        return box_tree(domain, low, high, fanout, np.concatenate([ends, begins[1:]]), growth / growth.sum())
 
     def _cut_at_medians(
         self, data: PrivateData, domain: Domain, lower: Ints, upper: Ints, first: int, portion: Fraction

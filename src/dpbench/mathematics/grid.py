@@ -7,7 +7,6 @@ Counts of boxes come from one summed-area table, computed once per data vector. 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -200,17 +199,16 @@ class MedianCuts:
         return np.asarray(median_scores(table.reshape(-1), strides, lower, upper, self.axis, int(self.starts[-1])))
 
 
-def box_tree(domain: Domain, levels: Sequence[tuple[Ints, Ints, Ints]], weights: Floats) -> Tree:
-    """The tree of counts of nested boxes.
+def box_tree(domain: Domain, lower: Ints, upper: Ints, fanout: Ints, ends: Ints, weights: Floats) -> Tree:
+    """The tree of counts of nested boxes on two axes.
 
-    ``levels`` has for each depth, root first, the lower and upper corners of its boxes and how many children each has
-    in the next, which tile it. ``weights`` has one entry a depth and adds up to 1; a leaf gets its own and those of the
-    depths that its path does not reach, so that every path adds up to the same.
+    The lower and upper corners of boxes ``(boxes, 2)``, root first and depth by depth, those of depth d before box
+    ``ends[d]``; and how many children each has in the next depth, which tile it. ``weights`` has one entry a depth and
+    adds up to 1; a leaf gets its own and those of the depths that its path does not reach, so that every path adds up
+    to the same.
     """
     from dpbench.mathematics.kernels.boxes import lay_out
 
-    lower, upper, fanout = (np.concatenate(arrays) for arrays in zip(*levels, strict=True))
-    ends = np.cumsum([len(level[2]) for level in levels])
     rest = np.ascontiguousarray(np.cumsum(weights[::-1])[::-1])
     start, stop, order, first_child, weight = lay_out(
         lower, upper, fanout, ends, weights, rest, np.array(domain.shape), domain.size

@@ -62,58 +62,42 @@ def paint(lower, upper, sides, labels):  # type: ignore[no-untyped-def]
     cache=True,
 )
 def lay_out(lower, upper, fanout, ends, inner, leaf, sides, cells):  # type: ignore[no-untyped-def]
-    """Lay the cells along a line so that every node of a tree of boxes is an interval of it.
+    """Lay the cells along a line so that every node of a tree of boxes on two axes is an interval of it.
 
     Nodes are breadth first, the root first; those of depth d stop before node ``ends[d]``. Returns the start and the
     stop of each node, the flat cell number at each position (a leaf's cells row by row), the first child of each node
     and its weight: ``inner`` or ``leaf`` of its depth.
     """
-    nodes, axes = lower.shape
+    nodes = lower.shape[0]
+    columns = sides[1]
     first_child = np.empty(nodes + 1, dtype=np.int64)
     first_child[0] = 1
     weight = np.empty(nodes)
-    depth = 0
-    for v in range(nodes):
-        while v >= ends[depth]:
-            depth += 1
-        first_child[v + 1] = first_child[v] + fanout[v]
-        weight[v] = inner[depth] if fanout[v] else leaf[depth]
-    last = axes - 1
-    start = np.zeros(nodes, dtype=np.int64)
+    start = np.empty(nodes, dtype=np.int64)
     stop = np.empty(nodes, dtype=np.int64)
     order = np.empty(cells, dtype=np.int64)
-    at = np.empty(axes, dtype=np.int64)
-    size = np.ones(nodes, dtype=np.int64)
-    for axis in range(axes):
-        for v in range(nodes):
-            size[v] *= upper[v, axis] - lower[v, axis]
-    for v in range(nodes):
-        position = start[v]
-        for child in range(first_child[v], first_child[v + 1]):
-            start[child] = position
-            position += size[child]
-        if fanout[v] == 0:
-            if size[v] == 1:  # most leaves are
-                cell = lower[v, 0]
-                for axis in range(1, axes):
-                    cell = cell * sides[axis] + lower[v, axis]
-                order[position] = cell
-                stop[v] = position + 1
-                continue
-            at[:] = lower[v]
-            while at[0] < upper[v, 0]:
-                row = np.int64(0)
-                for axis in range(axes):
-                    row = row * sides[axis] + (at[axis] if axis < last else lower[v, axis])
-                for inside in range(row, row + upper[v, last] - lower[v, last]):
-                    order[position] = inside
-                    position += 1
-                at[last] = upper[v, last]
-                for axis in range(last, 0, -1):
-                    if at[axis] == upper[v, axis]:
-                        at[axis] = lower[v, axis]
-                        at[axis - 1] += 1
-        stop[v] = position
+    start[0] = 0
+    begin = 0
+    for depth in range(ends.shape[0]):
+        of_inner = inner[depth]
+        of_leaf = leaf[depth]
+        for v in range(begin, ends[depth]):
+            position = start[v]
+            children = first_child[v]
+            first_child[v + 1] = children + fanout[v]
+            if fanout[v] > 0:
+                weight[v] = of_inner
+                for child in range(children, children + fanout[v]):
+                    start[child] = position
+                    position += (upper[child, 0] - lower[child, 0]) * (upper[child, 1] - lower[child, 1])
+            else:
+                weight[v] = of_leaf
+                for row in range(lower[v, 0], upper[v, 0]):
+                    for column in range(lower[v, 1], upper[v, 1]):
+                        order[position] = row * columns + column
+                        position += 1
+            stop[v] = position
+        begin = ends[depth]
     return start, stop, order, first_child, weight
 
 
@@ -147,19 +131,21 @@ def cut_boxes(lower, upper, axis, cut):  # type: ignore[no-untyped-def]
 
 
 @njit(
-    "Tuple((int64[:,::1], int64[:,::1], int64[::1], int64[::1]))(int64[:,::1], int64[:,::1], int64, int64, int64)",
+    "Tuple((int64[:,::1], int64[:,::1], int64[::1], int64[::1]))"
+    "(int64[:,::1], int64[:,::1], int64, int64, int64, int64)",
     cache=True,
 )
-def quarters(lower, upper, first, depths, cells):  # type: ignore[no-untyped-def]
+def quarters(lower, upper, first, depths, cells, above):  # type: ignore[no-untyped-def]
     """Cut boxes on two axes at the middle of each, the first parts longer, and their parts again, ``depths`` times.
 
     A side of one cell is not cut. Parts of a box are side by side, by the parts of axis ``first``, which alternates
     with the depth. Returns all boxes, depth by depth from the given ones on; how many parts each has: none for a
-    single cell, or at the last depth; and where each depth begins. ``cells`` are in all boxes together.
+    single cell, or at the last depth; and where each depth begins. ``cells`` are in all boxes together. In front of
+    them is room for ``above`` other boxes.
     """
     boxes = lower.shape[0]
     # at each depth as many boxes as cells at most, or four for each of the depth before
-    room = boxes
+    room = above + boxes
     widest = boxes
     for _ in range(depths):
         widest = min(4 * widest, cells)
@@ -167,11 +153,12 @@ def quarters(lower, upper, first, depths, cells):  # type: ignore[no-untyped-def
     low = np.empty((room, 2), dtype=np.int64)
     high = np.empty((room, 2), dtype=np.int64)
     fanout = np.zeros(room, dtype=np.int64)
-    begins = np.zeros(depths + 2, dtype=np.int64)
-    low[:boxes] = lower
-    high[:boxes] = upper
-    begins[1] = boxes
-    k = boxes
+    begins = np.empty(depths + 2, dtype=np.int64)
+    k = above + boxes
+    low[above:k] = lower
+    high[above:k] = upper
+    begins[0] = above
+    begins[1] = k
     for depth in range(depths):
         second = 1 - first
         for b in range(begins[depth], begins[depth + 1]):
