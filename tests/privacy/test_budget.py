@@ -77,3 +77,12 @@ def test_exact_names_what_is_wrong():
     """The refusal says which quantity it is about."""
     with pytest.raises(InvalidInput, match="the weight is 'x'"):
         exact("x", "the weight")
+
+
+@pytest.mark.parametrize("what", ["x" * 5000, "a\nshare", object()], ids=["long", "two lines", "no text"])
+def test_a_refusal_is_one_short_line_whatever_a_number_is_called(what):
+    """Also where the caller names it oddly."""
+    with pytest.raises(InvalidInput) as refused:
+        exact((), what)
+    assert len(str(refused.value)) < 300
+    assert len(str(refused.value).splitlines()) == 1

@@ -36,11 +36,22 @@ def test_a_charge_costs_something(amount):
         Ledger(Fraction(1)).charge(Charge("laplace", "cells", amount))
 
 
-@pytest.mark.parametrize("amount", [Fraction(10**5000, 3), Fraction(-1, 3**9001)])
-def test_amounts_of_thousands_of_digits_are_refused_in_a_line(amount):
-    """Python does not write numbers of more than 4,300 digits; a message shows six of them."""
-    with pytest.raises(BudgetExceeded, match=r"'cells' (spends|asks for) about -?\d\.\d{5}e[+-]\d{4}"):
+@pytest.mark.parametrize("amount", [Fraction(10**5000, 3), Fraction(-1, 3**9001), Fraction(10**299, 3)])
+def test_amounts_of_many_digits_are_refused_in_a_short_line(amount):
+    """A message shows six of them; Python itself does not write numbers of more than 4,300 digits."""
+    with pytest.raises(BudgetExceeded, match=r"'cells' (spends|asks for) about -?\d\.\d{5}e[+-]\d{3}") as refused:
         Ledger(Fraction(1)).charge(Charge("laplace", "cells", amount))
+    assert len(str(refused.value)) < 200
+
+
+def test_a_remainder_of_many_digits_is_written_in_a_short_line():
+    """What is left after odd charges has many digits as well."""
+    ledger = Ledger(Fraction(1))
+    ledger.charge(Charge("laplace", "cells", Fraction(1, 3**200)))
+    ledger.charge(Charge("laplace", "cells", Fraction(1, 5**200)))
+    with pytest.raises(BudgetNotSpent) as refused:
+        ledger.close()
+    assert len(str(refused.value)) < 300
 
 
 def test_regions_are_closed_too():

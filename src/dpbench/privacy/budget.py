@@ -14,14 +14,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpbench.errors import InvalidEpsilon, InvalidInput, shown
+from dpbench.errors import LONGEST, InvalidEpsilon, InvalidInput, shown
 from dpbench.given import whole
 
 Number = int | float | Fraction | Decimal
 
 LONGEST_DECIMAL = 1000
 """Digits of a Decimal before or after the point; more would be written out one by one."""
-LONGEST_WRITTEN = 1000
+LONGEST_WRITTEN = 128
 """Bits above or below the line of a fraction that a message writes out; Python itself refuses to from 4,300 digits."""
 DIGITS = 100
 SMALLEST, LARGEST = Fraction(1, 10**DIGITS), Fraction(10**DIGITS)
@@ -41,7 +41,8 @@ def exact(value: object, what: str) -> Fraction:
         return Fraction(*Decimal.as_integer_ratio(value))
     if isinstance(value, float | np.floating) and math.isfinite(value):
         return Fraction(repr(float(value)))
-    raise InvalidInput(f"{what} is {shown(value)}; give a finite number")
+    subject = what if isinstance(what, str) and what.isprintable() and len(what) < 3 * LONGEST else shown(what)
+    raise InvalidInput(f"{subject} is {shown(value)}; give a finite number")
 
 
 def read_epsilon(value: object) -> Fraction:
