@@ -148,6 +148,13 @@ class TestResampling:
         assert np.array_equal(again[0], again[1])
         assert len(np.unique(again[0])) > 1
 
+    def test_the_order_of_settings_makes_no_difference(self):
+        """A study that is packed in another order says the same."""
+        results = Results.from_rows(rows(flat, noise=0.5, **SMALL))
+        mixed_up = results.take(np.random.default_rng(0).permutation(len(results)))
+        of_means = [deviations(each, lambda one: one.grid.spread(one.measured.mean)) for each in (results, mixed_up)]
+        np.testing.assert_allclose(*of_means, rtol=1e-12)
+
     def test_a_count_that_cannot_change_has_no_deviation(self):
         """A constant deviates by 0, a mean of errors by more."""
         results = Results.from_rows(rows(flat, noise=0.5, **SMALL))

@@ -33,18 +33,21 @@ def deviations(results: Results, count: Callable[[Results], NDArray[Any]], seed:
 def resamples(results: Results, number: int, rng: np.random.Generator) -> Iterator[Results]:
     """Results with data vectors and trials drawn again; settings of one place keep sharing their data vectors.
 
-    Several come at once, one after the other (see :meth:`Results.repeated`), which takes a fraction of the time.
+    What is drawn goes by the names of settings: their order makes no difference. Several come at once, one after the
+    other (see :meth:`Results.repeated`), which takes a fraction of the time.
     """
     settings, samples, trials = results.errors.shape
-    owner = np.zeros(settings, dtype=np.int64)
+    rank, owner = np.arange(settings), np.zeros(settings, dtype=np.int64)
+    in_order = results.grid.index[results.grid.index >= 0]
+    rank[in_order] = np.arange(len(in_order))
     for row in results.grid.index:
         numbers = row[row >= 0]
-        owner[numbers] = numbers[0]
+        owner[numbers] = rank[numbers[0]]
     every = np.arange(settings)[:, None, None]
     together = max(AT_ONCE // max(results.errors.size, 1), 1)
     for first in range(0, number, together):
         again = np.empty((min(together, number - first), settings, samples, trials))
         for drawn in again:
             vectors = rng.integers(0, samples, (settings, samples))[owner]
-            drawn[:] = results.errors[every, vectors[:, :, None], rng.integers(0, trials, drawn.shape)]
+            drawn[:] = results.errors[every, vectors[:, :, None], rng.integers(0, trials, drawn.shape)[rank]]
         yield results.repeated(again)
