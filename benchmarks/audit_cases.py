@@ -9,6 +9,10 @@ goes on where it was ended, and begins an algorithm again whose hash is another.
 has are as there. From then on it is thrifty: five batches in a row are of the same workloads, many trials are run in
 one of the five, and a claim gets a sixth of the audit's time. ``--part 1/2`` and ``--part 2/2``, each with a file of
 its own, share the work between two processes.
+
+python -m benchmarks.audit_cases --page docs/audit-cases.md --out audit-cases-1.json --out audit-cases-2.json
+
+runs nothing, and writes what files say as a page.
 """
 
 import argparse
@@ -77,17 +81,50 @@ def search(name, notion, wanted, kept, keep):
     return found
 
 
+HEAD = """\
+# Ten thousand random cases
+
+Made by `python -m benchmarks.audit_cases --page docs/audit-cases.md`; do not edit. For each algorithm and notion of
+privacy, cases as the [audit](audit.md) draws them, but of another seed: recorded on one data vector, forced on another,
+and everything that leaves compared. A difference would be an alarm, and a false one, for these algorithms are private.
+"Too large" are cases that the handle refuses, since counts are too large for exact answers; "too slow" are batches of
+eight that were not done in time. "Code" is a hash of the algorithm with all that it uses, and of the audit.
+
+| algorithm | notion | compared | too large | batches too slow | alarms | minutes of one core | code |
+|---|---|---|---|---|---|---|---|
+"""
+
+
+def page(kept):
+    """The results as a page."""
+    text = HEAD
+    for title, found in sorted(kept.items()):
+        name, notion = (part.replace("*", "\\*") for part in title.rsplit(", ", 1))
+        numbers = f"{found['cases']:,} | {found['too large']} | {found['too slow']} | {len(found['alarms'])}"
+        text += f"| {name} | {notion} | {numbers} | {found['seconds'] / 60:.1f} | `{found['audited'][:8]}` |\n"
+    cases, alarms = (sum(each) for each in zip(*((f["cases"], len(f["alarms"])) for f in kept.values()), strict=True))
+    minutes = sum(found["seconds"] for found in kept.values()) / 60
+    return f"{text}\nIn all {cases:,} cases, {alarms} alarms, {minutes:.0f} minutes of one core.\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=10_000)
     parser.add_argument("--algorithm", action="append", default=[])
     parser.add_argument("--part", default="1/1", metavar="I/K")
-    parser.add_argument("--out", type=Path, default=Path("audit-cases.json"))
+    parser.add_argument("--out", type=Path, action="append", help="the file of results; several only with --page")
+    parser.add_argument("--page", type=Path, help="write what the files say as a page, and run nothing")
     chosen = parser.parse_args()
-    kept = json.loads(chosen.out.read_text()) if chosen.out.exists() else {}
+    files = chosen.out or [Path("audit-cases.json")]
+    kept = {title: found for file in files if file.exists() for title, found in json.loads(file.read_text()).items()}
+    if chosen.page:
+        chosen.page.write_text(page(kept))
+        return 0
+    if len(files) > 1:
+        parser.error("results of one run go to one file")
 
     def keep():
-        write_whole(chosen.out, json.dumps(kept, indent=1).encode())
+        write_whole(files[0], json.dumps(kept, indent=1).encode())
 
     place, parts = map(int, chosen.part.split("/"))
     names = chosen.algorithm or algorithms.everything()

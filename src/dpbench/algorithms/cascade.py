@@ -28,14 +28,16 @@ from dpbench.mathematics.posterior_bars import Calibration, PosteriorBars
 from dpbench.mathematics.rows_over_blocks import LEVEL, RowsOverBlocks, rows_over_blocks
 from dpbench.mathematics.weighted_tree import chain_weights
 from dpbench.mathematics.wide_rows import WideRows
-from dpbench.privacy import PrivateData, split
+from dpbench.privacy import PrivateData
 from dpbench.workloads import Workload
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-TOTAL = Fraction(3, 100)
-"""Share of the budget for the number of records."""
+TOTAL = (Fraction(1, 400), Fraction(1, 400), Fraction(1, 200), Fraction(1, 40))
+"""Shares of the budget for the number of records, spent one after the other until it stands out."""
+STANDS_OUT = 4.0
+"""Scales of its noise that it is at least, then."""
 COARSE = 4
 """The logarithm of the side of the first squares in the plane, where the signal allows."""
 SIGNAL_OF_SQUARE = 3.0
@@ -79,8 +81,9 @@ class Cascade(Algorithm):
 
     Privacy
     -------
-    A first call spends 3 % of the budget on the total. On a line each level of blocks has a call: blocks of a level
-    are disjoint, so one record moves the answers by 1, and the shares add up to 1. With rows, one call is for blocks
+    Up to four calls spend 0.25 % to 3.5 % of the budget on the total, each only if it did not stand out from the noise
+    of those before. On a line each level of blocks has a call: blocks of a level are disjoint, so one record moves the
+    answers by 1, and the shares of what is left add up to 1. With rows, one call is for blocks
     and rows, where the weights of a cell add up to 1 exactly, so one record moves the answers by 1, and one for all
     cells; their shares add up to 1 too. In the plane a call measures the first squares, which are disjoint too; then
     they are sorted by what was answered into up to four regions, and each region spends all that is left on calls
@@ -99,7 +102,7 @@ class Cascade(Algorithm):
 
     points: int = 9
     """Points of the grid that a likelihood is kept on, at most."""
-    rounds: int = 2
+    rounds: int = 3
     """Times that the weights of the prior are learned from the answers."""
 
     def estimate_once(self, data: PrivateData, workload: Workload) -> Floats:
@@ -110,11 +113,10 @@ class Cascade(Algorithm):
             _ask(data, squares, np.zeros(1, dtype=np.int64), data.budget, "the only cell")
             return np.full(data.domain.shape, max(float(squares.answer[0, 0]), 0.0))
         per_record = data.as_epsilon(data.budget)
-        for_total, rest = split(data.budget, TOTAL)
-        _ask(data, squares, np.zeros(1, dtype=np.int64), for_total, "total")
+        _count_records(data, squares)
         signal = max(per_record * float(squares.answer[0, 0]), 1.0)
         if sum(side > 1 for side in data.domain) == 1:
-            self._measure_levels(data, squares, workload, signal, rest)
+            self._measure_levels(data, squares, workload, signal, data.budget)
         else:
             self._measure_where_records_are(data, squares, workload, signal, per_record)
         return posterior(squares, self._fineness).mean
@@ -204,6 +206,19 @@ class Cascade(Algorithm):
                 handle, finer = region[kind], max(inner - 2, 0)
                 full = found[step] >= WORTH_CUTTING
                 _ask_each(handle, squares, step[full], step[~full], finer, cells[kind])
+
+
+def _count_records(data: PrivateData, squares: Squares) -> None:
+    """The total, at as little cost as lets it stand out from its noise; answers count by their precision."""
+    every, whole = np.zeros(1, dtype=np.int64), data.budget
+    answer = precision = 0.0
+    for share in TOTAL:
+        new = float(data.measure(GroupTotals(squares.labels(every), 1), whole * share, "total")[0])
+        more = _scale(data, squares, whole * share) ** -2
+        answer, precision = (precision * answer + more * new) / (precision + more), precision + more
+        if answer >= STANDS_OUT / sqrt(precision):
+            break
+    squares.put(every, np.array([answer]), 1 / sqrt(precision))
 
 
 def _ask(

@@ -6,10 +6,10 @@ cut along either axis; every measured square is a node of every such tree, which
 
 *Prior.* The number of records is flat on [0, inf). A box with x records does one of these:
 
-    U   all cells below are alike, for good                                            .25
-    Z   everything goes to one half, even odds                                         .15, along an axis
-    a   the first half's share is Beta(a, a), for a = 0.7, 10, 200                     .50 / 3 each
-    B   binomial: a normal of variance x / 4                                           .10
+    U   all cells below are alike, for good                                            .08
+    Z   everything goes to one half, even odds                                         .12, along an axis
+    a   the first half's share is Beta(a, a), for a = 0.5, 3, 30                       .25 each
+    B   binomial: a normal of variance x / 4                                           .05
 
 A box that can be cut both ways takes either axis with even odds. Where x is so large that the sampling noise of even
 cells would show, U's weight goes to B. The weights of each kind of box are learned from the answers (EM).
@@ -44,11 +44,11 @@ Floats = NDArray[np.float64]
 Known = tuple[Any, Any, Any, Any, Floats]
 """Arguments of ``kernels/cascade.py`` that all passes share."""
 
-SHARPNESS = (0.7, 10.0, 200.0)
+SHARPNESS = (0.5, 3.0, 30.0)
 """The a of the Betas, ascending."""
-PRIOR = (0.25, 0.15, 0.5 / 3, 0.5 / 3, 0.5 / 3, 0.10)
+PRIOR = (0.08, 0.12, 0.25, 0.25, 0.25, 0.05)
 """Weights of U, Z, the Betas and B."""
-PSEUDO = 8.0
+PSEUDO = 1.0
 """Boxes that the prior weights count for when weights are learned."""
 LARGEST_WORKSPACE = 2**22
 """Numbers per array of likelihoods above which boxes are worked out twice in place of being kept."""
@@ -62,7 +62,7 @@ class Fineness:
     """Points of a grid at most."""
     reach: float = 3.7
     """Standard deviations of least squares that a grid goes to either side."""
-    rounds: int = 2
+    rounds: int = 3
     """Times that the weights are learned."""
     points_of_rounds: int = 7
     """Points of a grid at most while they are."""
