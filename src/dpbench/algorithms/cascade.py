@@ -34,10 +34,10 @@ from dpbench.workloads import Workload
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-TOTAL = (Fraction(1, 400), Fraction(1, 400), Fraction(1, 200), Fraction(1, 40))
-"""Shares of the budget for the number of records, spent one after the other until it stands out."""
+TOTAL, MANY_SQUARES = Fraction(3, 100), 256
+"""Share of the budget for the number of records where there are as many squares of side 16, or more."""
 STANDS_OUT = 4.0
-"""Scales of its noise that it is at least, then."""
+"""Scales of its noise that it has to be, where there are fewer squares, to be asked for less than that."""
 COARSE = 4
 """The logarithm of the side of the first squares in the plane, where the signal allows."""
 SIGNAL_OF_SQUARE = 3.0
@@ -81,14 +81,14 @@ class Cascade(Algorithm):
 
     Privacy
     -------
-    Up to four calls spend 0.25 % to 3.5 % of the budget on the total, each only if it did not stand out from the noise
-    of those before. On a line each level of blocks has a call: blocks of a level are disjoint, so one record moves the
-    answers by 1, and the shares of what is left add up to 1. With rows, one call is for blocks
-    and rows, where the weights of a cell add up to 1 exactly, so one record moves the answers by 1, and one for all
-    cells; their shares add up to 1 too. In the plane a call measures the first squares, which are disjoint too; then
-    they are sorted by what was answered into up to four regions, and each region spends all that is left on calls
-    about squares inside it, disjoint in each call: regions are disjoint, so together they cost what one costs. What is
-    asked depends on domain, workload and earlier answers alone.
+    One call, or two where the first answer does not stand out, spend up to 3 % of the budget on the total. On a line
+    each level of blocks has a call: blocks of a level are disjoint, so one record moves the answers by 1, and the
+    shares of what is left add up to 1. With rows, one call is for blocks and rows, where the weights of a cell add up
+    to 1 exactly, so one record moves the answers by 1, and one for all cells; their shares add up to 1 too. In the
+    plane a call measures the first squares, which are disjoint too; then they are sorted by what was answered into up
+    to four regions, and each region spends all that is left on calls about squares inside it, disjoint in each call:
+    regions are disjoint, so together they cost what one costs. What is asked depends on domain, workload and earlier
+    answers alone.
     """
 
     name = "Cascade"
@@ -114,7 +114,8 @@ class Cascade(Algorithm):
             return np.full(data.domain.shape, max(float(squares.answer[0, 0]), 0.0))
         per_record = data.as_epsilon(data.budget)
         _count_records(data, squares)
-        signal = max(per_record * float(squares.answer[0, 0]), 1.0)
+        weight = squares.rate[0] ** 2
+        signal = max(per_record * float(squares.answer[0] @ weight / weight.sum()), 1.0)
         if sum(side > 1 for side in data.domain) == 1:
             self._measure_levels(data, squares, workload, signal, data.budget)
         else:
@@ -209,16 +210,15 @@ class Cascade(Algorithm):
 
 
 def _count_records(data: PrivateData, squares: Squares) -> None:
-    """The total, at as little cost as lets it stand out from its noise; answers count by their precision."""
-    every, whole = np.zeros(1, dtype=np.int64), data.budget
-    answer = precision = 0.0
-    for share in TOTAL:
-        new = float(data.measure(GroupTotals(squares.labels(every), 1), whole * share, "total")[0])
-        more = _scale(data, squares, whole * share) ** -2
-        answer, precision = (precision * answer + more * new) / (precision + more), precision + more
-        if answer >= STANDS_OUT / sqrt(precision):
-            break
-    squares.put(every, np.array([answer]), 1 / sqrt(precision))
+    """The total, for less where there are few squares, unless it does not stand out from its noise then.
+
+    The sum of m squares has the noise of one times sqrt(m): the more there are, the more does the total add to them.
+    """
+    every, whole, squares_of_16 = np.zeros(1, dtype=np.int64), data.budget, _tiles(data, COARSE)
+    first = TOTAL * _fraction(sqrt(min(squares_of_16 / MANY_SQUARES, 1.0)))
+    _ask(data, squares, every, whole * first, "total")
+    if first < TOTAL and squares.answer[0, 0] < STANDS_OUT / squares.rate[0, 0]:
+        _ask(data, squares, every, whole * (TOTAL - first), "total again")
 
 
 def _ask(
