@@ -120,3 +120,12 @@ def test_bars_beside_wide_rows_hold_the_truth(budget):
     draws = outcome.draws(5, seed=0)
     assert draws.shape == (4, 5, 256)
     assert (draws >= 0).all()
+
+
+def test_a_workload_of_the_whole_domain_alone():
+    """It asks for no square inside, and whatever it asks for is answered."""
+    x = np.full((40, 70), 30)
+    estimate = dpb.algorithms.get("Cascade").run(
+        x, dpb.workloads.Ranges((40, 70), [[0, 0]], [[40, 70]]), epsilon=1, seed=0
+    )
+    assert estimate.sum() == pytest.approx(x.sum(), rel=0.01)

@@ -270,7 +270,7 @@ def _wanted(workload: Workload, level: int) -> tuple[float, float]:
     """What the workload asks for where every level has signal: the first squares' share; that of 8 x 8 in the rest."""
     levels = [each for each in (level, COARSE - 1, 0) if each <= level]
     weights = chain_weights(workload, tuple(2**each for each in dict.fromkeys(levels)))
-    inside = weights[1:-1][0] / (1 - weights[0]) if len(weights) > 2 else 0.0
+    inside = weights[1] / (1 - weights[0]) if len(weights) > 2 and weights[0] < 1 else 0.0
     return min(max(weights[0], LEAST), MOST), min(max(inside, LEAST), MOST)
 
 
