@@ -104,11 +104,11 @@ CONSTANTS = (
     Constant(
         POSTERIOR,
         "PRIOR",
-        (prior(0.05, 0.05, 0.8), prior(0.15, 0.10, 0.65), prior(0.25, 0.15, 0.5), prior(0.4, 0.2, 0.3)),
+        (prior(0.03, 0.05, 0.9), (0.08, 0.12, 0.25, 0.25, 0.25, 0.05), prior(0.25, 0.15, 0.5), prior(0.4, 0.2, 0.3)),
     ),
-    Constant(POSTERIOR, "SHARPNESS", ((2.0, 5.0, 20.0), (1.0, 7.0, 60.0), (0.7, 10.0, 200.0), (0.5, 15.0, 600.0))),
-    Constant(POSTERIOR, "PSEUDO", (128.0, 32.0, 8.0, 2.0)),
-    Constant("", "rounds", (0, 1, 2, 3)),
+    Constant(POSTERIOR, "SHARPNESS", ((1.0, 2.0, 8.0), (0.5, 3.0, 30.0), (0.7, 10.0, 200.0), (0.5, 15.0, 600.0))),
+    Constant(POSTERIOR, "PSEUDO", (32.0, 8.0, 1.0, 0.25)),
+    Constant("", "rounds", (0, 2, 3, 5)),
     # slopes, and where least squares has the word
     Constant(LEANING, "DOUBT", (8.0, 2.0, 1.0, 0.5)),
     Constant(LEANING, "STEEPEST", (0.0, 0.4, 0.75, 0.95)),

@@ -32,7 +32,7 @@ def draws(shape, many, largest, rng, cap):
         part = np.where(rng.random(len(which)) < 0.5, 0.0, 1.0)
         for k, a in enumerate(SHARPNESS):
             part = np.where(term == 2 + k, rng.beta(a, a, len(which)), part)
-        normal = 0.5 + rng.normal(size=len(which)) / 2 / np.sqrt(np.maximum(rows, 1e-300))
+        normal = 0.5 + rng.normal(size=len(which)) / 2 / np.sqrt(np.where(rows > 0, rows, np.inf))  # below 0: void
         part = np.where(term == len(PRIOR) - 1, normal, part)
         for one in axes:
             mine = ~even & (axis == one)
