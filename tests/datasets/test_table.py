@@ -482,3 +482,9 @@ def test_histogram_too_large_is_refused():
     columns = [Column(name, 0, 1, bins=10_000) for name in "abc"]
     table = {name: [0.5] for name in "abc"}
     assert "fewer bins" in refused(table, columns)[0]
+
+
+def test_more_edges_than_anybody_writes_down_are_refused():
+    """At once, however many more there would be."""
+    with pytest.raises(InvalidTable, match="more than 1,000,000 edges"):
+        Column("age", edges=range(10**12))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from math import isfinite, prod
 from types import MappingProxyType
 from typing import Any, Literal
@@ -25,6 +26,8 @@ from dpbench.given import of_kind
 
 MOST_CELLS = 10**8
 """Largest histogram that is built; beyond it the counts alone take a gigabyte."""
+MOST_EDGES = 10**6
+"""Edges that a column may spell out."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +122,11 @@ class Column:
 
     def _checked_edges(self, edges: Sequence[float]) -> tuple[float, ...]:
         try:
-            points = np.array([float(edge) for edge in edges])
+            points = np.array([float(edge) for edge in islice(edges, MOST_EDGES + 1)])
         except (TypeError, ValueError, OverflowError):
             raise self._wrong("has edges that are not numbers; give at least two, increasing") from None
+        if len(points) > MOST_EDGES:
+            raise self._wrong(f"has more than {MOST_EDGES:,} edges; give low, high and bins, or fewer edges")
         if len(points) < 2 or not np.isfinite(points).all() or not (np.diff(points) > 0).all():
             raise self._wrong("has edges that do not increase; give at least two finite numbers, each above the last")
         return tuple(points.tolist())
