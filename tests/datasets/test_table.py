@@ -488,3 +488,9 @@ def test_more_edges_than_anybody_writes_down_are_refused():
     """At once, however many more there would be."""
     with pytest.raises(InvalidTable, match="more than 1,000,000 edges"):
         Column("age", edges=range(10**12))
+
+
+def test_categories_of_different_lengths_are_refused_in_words():
+    """Lists in a list cannot be compared."""
+    with pytest.raises(InvalidTable, match="cannot be compared"):
+        Column("age", categories=[[1, 2], [3]])

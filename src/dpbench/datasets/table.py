@@ -133,7 +133,7 @@ class Column:
 
     def _checked_categories(self, categories: Sequence[Any]) -> tuple[Any, ...]:
         given: object = categories
-        if not isinstance(given, list | tuple | np.ndarray) or np.ndim(given) == 0:
+        if not isinstance(given, list | tuple | np.ndarray) or (isinstance(given, np.ndarray) and given.ndim == 0):
             raise self._wrong(f"has categories={shown(categories)}; give a list of them")
         listed = tuple(category.item() if isinstance(category, np.generic) else category for category in categories)
         try:

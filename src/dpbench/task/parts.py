@@ -224,7 +224,8 @@ class Interpreting:
     def __post_init__(self) -> None:
         _settle(self, "baselines", lambda value: names("baselines", value))
         _settle(self, "alpha", lambda value: _share("alpha", value, 1))
-        _settle(self, "test", lambda value: choice("test", FORMER_TESTS.get(str(value), value), tuple(TESTS)))
+        known = FORMER_TESTS.get(self.test, self.test) if isinstance(self.test, str) else self.test
+        _settle(self, "test", lambda _: choice("test", known, tuple(TESTS)))
 
 
 def names(key: str, given: object) -> tuple[str, ...]:
