@@ -114,7 +114,7 @@ class Column:
     def _checked_bins(self, bins: object) -> int:
         try:
             whole = operator.index(bins)  # type: ignore[arg-type]
-        except TypeError:
+        except Exception:  # whatever is no whole number
             whole = 0
         if isinstance(bins, bool) or not 1 <= whole <= MOST_CELLS:
             raise self._wrong(f"has bins={shown(bins)}; give a whole number from 1 to {MOST_CELLS}")
@@ -122,8 +122,9 @@ class Column:
 
     def _checked_edges(self, edges: Sequence[float]) -> tuple[float, ...]:
         try:
-            points = np.array([float(edge) for edge in islice(edges, MOST_EDGES + 1)])
-        except (TypeError, ValueError, OverflowError):
+            masked = isinstance(edges, np.ma.MaskedArray)
+            points = np.array([] if masked else [float(edge) for edge in islice(edges, MOST_EDGES + 1)])
+        except Exception:  # whatever has no numbers in it
             raise self._wrong("has edges that are not numbers; give at least two, increasing") from None
         if len(points) > MOST_EDGES:
             raise self._wrong(f"has more than {MOST_EDGES:,} edges; give low, high and bins, or fewer edges")
