@@ -86,7 +86,7 @@ HEAD = """\
 
 Made by `python -m benchmarks.audit_cases --page docs/audit-cases.md`; do not edit. For each algorithm and notion of
 privacy, cases as the [audit](audit.md) draws them, but of another seed: recorded on one data vector, forced on another,
-and everything that leaves compared. A difference would be an alarm, and a false one, for these algorithms are private.
+and everything that leaves compared. A difference is an alarm: a leak, or a fault of the audit.
 "Too large" are cases that the handle refuses, since counts are too large for exact answers; "too slow" are batches of
 eight that were not done in time. "Code" is a hash of the algorithm with all that it uses, and of the audit.
 

@@ -494,3 +494,23 @@ def test_categories_of_different_lengths_are_refused_in_words():
     """Lists in a list cannot be compared."""
     with pytest.raises(InvalidTable, match="cannot be compared"):
         Column("age", categories=[[1, 2], [3]])
+
+
+class _NoNumber:
+    def __index__(self):
+        raise RuntimeError("hostile")
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"edges": np.ma.masked_array([0.0, 1.0, 2.0], [False, True, False])},
+        {"edges": 3},
+        {"low": 0, "high": 1, "bins": _NoNumber()},
+    ],
+    ids=["masked edges", "one edge", "hostile bins"],
+)
+def test_odd_edges_and_bins_are_refused_in_words(odd):
+    """Whatever reading them as numbers raises, or warns of."""
+    with pytest.raises(InvalidTable, match="column 'age' has"):
+        Column("age", **odd)

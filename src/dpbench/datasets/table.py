@@ -122,8 +122,8 @@ class Column:
 
     def _checked_edges(self, edges: Sequence[float]) -> tuple[float, ...]:
         try:
-            masked = isinstance(edges, np.ma.MaskedArray)
-            points = np.array([] if masked else [float(edge) for edge in islice(edges, MOST_EDGES + 1)])
+            given = edges.filled(np.nan) if isinstance(edges, np.ma.MaskedArray) else edges
+            points = np.array([float(edge) for edge in islice(given, MOST_EDGES + 1)])
         except Exception:  # whatever has no numbers in it
             raise self._wrong("has edges that are not numbers; give at least two, increasing") from None
         if len(points) > MOST_EDGES:
