@@ -122,7 +122,9 @@ class Column:
 
     def _checked_edges(self, edges: Sequence[float]) -> tuple[float, ...]:
         try:
-            given = edges.filled(np.nan) if isinstance(edges, np.ma.MaskedArray) else edges
+            given: Any = edges
+            if isinstance(given, np.ma.MaskedArray):
+                given = given.filled(np.nan)
             points = np.array([float(edge) for edge in islice(given, MOST_EDGES + 1)])
         except Exception:  # whatever has no numbers in it
             raise self._wrong("has edges that are not numbers; give at least two, increasing") from None
