@@ -109,10 +109,14 @@ def test_other_workloads_and_weak_signals_keep_the_chain(workload, records):
 
 @pytest.mark.parametrize("budget", [{"epsilon": 1.0}, {"rho": 0.5}], ids=["pure", "zCDP"])
 def test_bars_beside_wide_rows_hold_the_truth(budget):
-    """Calibrated and guaranteed 95 % intervals of 256 prefixes, 4 trials: at least 85 % hold; draws are tables."""
-    x = np.random.default_rng(1).poisson(300, size=256)
+    """Calibrated and guaranteed 95 % intervals of 256 prefixes, 4 trials: at least 85 % hold; draws are tables.
+
+    Three blocks of four are empty: a line most of whose cells stand out is asked for no blocks.
+    """
+    x = np.random.default_rng(1).poisson(300, size=256) * (np.arange(256) // 16 % 4 == 0)
     workload = Prefix(256)
     outcome = CASCADE.outcome(x, workload, **budget, trials=4, seed=5, keep=True)
+    assert all((squares.wide is not None) == ("epsilon" in budget) for squares in outcome.kept)
     truth = workload.answer(x)
     for guaranteed in (False, True):
         bars = outcome.intervals(workload, 0.95, guaranteed=guaranteed)

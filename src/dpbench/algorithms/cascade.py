@@ -21,6 +21,14 @@ from dpbench import fitted
 from dpbench.algorithm import Algorithm, Outcome
 from dpbench.errors import Unsupported
 from dpbench.mathematics.cascade import Fineness, Squares, posterior
+from dpbench.mathematics.dense_line import (
+    FULLNESS,
+    SHARE,
+    CappedTotal,
+    DenseLine,
+    records_of_full_cell,
+    strategy_for_dense,
+)
 from dpbench.mathematics.groups import GroupTotals
 from dpbench.mathematics.level_shares import UNIT, block_sides, level_shares
 from dpbench.mathematics.p_identity import PIdentity
@@ -70,9 +78,11 @@ class Cascade(Algorithm):
     empty halves, smooth and rough splits along either axis, and learns from the answers how frequent each is; the
     squared error of *every* linear query is least, in expectation under it, for the posterior mean.
 
-    On a line all levels of blocks are measured, with shares by workload and signal. For all prefixes of a line of up to
-    8,192 cells, where a mean block of 16 stands out and the noise is Laplace's, HDMM's rows over blocks of 16 take the
-    place of larger blocks, and correct the posterior of blocks (``mathematics/wide_rows.py``).
+    On a line all levels of blocks are measured, with shares by workload and signal. For all prefixes of a line, where
+    the noise is Laplace's, two things differ. First it is asked how full the cells are; where nearly all stand out,
+    there is nothing to learn, and HDMM's rows and least squares have the word (``mathematics/dense_line.py``). Else, on
+    up to 8,192 cells and where a mean block of 16 stands out, HDMM's rows over blocks of 16 take the place of larger
+    blocks, and correct the posterior of blocks (``mathematics/wide_rows.py``).
 
     In the plane squares of 16 x 16 are measured first. A square with next to no records is measured again with all that
     is left; a dense one down to its cells; others in two steps, the second where the first found records.
@@ -81,14 +91,17 @@ class Cascade(Algorithm):
 
     Privacy
     -------
-    One call, or two where the first answer does not stand out, spend up to 3 % of the budget on the total. On a line
-    each level of blocks has a call: blocks of a level are disjoint, so one record moves the answers by 1, and the
-    shares of what is left add up to 1. With rows, one call is for blocks and rows, where the weights of a cell add up
-    to 1 exactly, so one record moves the answers by 1, and one for all cells; their shares add up to 1 too. In the
-    plane a call measures the first squares, which are disjoint too; then they are sorted by what was answered into up
-    to four regions, and each region spends all that is left on calls about squares inside it, disjoint in each call:
-    regions are disjoint, so together they cost what one costs. What is asked depends on domain, workload and earlier
-    answers alone.
+    For all prefixes of a line the first call asks for the number of records of which each cell adds a few at most. One
+    record moves that by at most 1. If it is large, one call spends what is left on rows in which the weights of a cell
+    add up to 1 exactly, so one record moves the answers by 1.
+
+    Else one call, or two where the first answer does not stand out, spend up to 3 % of the budget on the total. On a
+    line each level of blocks has a call: blocks of a level are disjoint, so one record moves the answers by 1, and the
+    shares of what is left add up to 1. With rows over blocks, one call is for blocks and rows, where again the weights
+    of a cell add up to 1, and one for all cells; their shares add up to 1 too. In the plane a call measures the first
+    squares, which are disjoint too; then they are sorted by what was answered into up to four regions, and each region
+    spends all that is left on calls about squares inside it, disjoint in each call: regions are disjoint, so together
+    they cost what one costs. What is asked depends on domain, workload and earlier answers alone.
     """
 
     name = "Cascade"
@@ -113,11 +126,14 @@ class Cascade(Algorithm):
             _ask(data, squares, np.zeros(1, dtype=np.int64), data.budget, "the only cell")
             return np.full(data.domain.shape, max(float(squares.answer[0, 0]), 0.0))
         per_record = data.as_epsilon(data.budget)
+        squares.dense = _measure_dense(data, squares, workload, per_record)
+        if squares.dense is not None:
+            return squares.dense.estimate
         _count_records(data, squares)
         weight = squares.rate[0] ** 2
         signal = max(per_record * float(squares.answer[0] @ weight / weight.sum()), 1.0)
         if sum(side > 1 for side in data.domain) == 1:
-            self._measure_levels(data, squares, workload, signal, data.budget)
+            self._measure_levels(data, squares, workload, signal)
         else:
             self._measure_where_records_are(data, squares, workload, signal, per_record)
         return posterior(squares, self._fineness).mean
@@ -149,11 +165,12 @@ class Cascade(Algorithm):
         if workload.domain.size > 1:
             level_shares(workload, block_sides(workload.domain), 1.0)
             rows_over_blocks(workload, inf)
+            strategy_for_dense(workload)
 
     @staticmethod
-    def _measure_levels(data: PrivateData, squares: Squares, workload: Workload, signal: float, rest: Fraction) -> None:
+    def _measure_levels(data: PrivateData, squares: Squares, workload: Workload, signal: float) -> None:
         """Every level of blocks, all over the domain."""
-        sides = block_sides(data.domain)
+        sides, rest = block_sides(data.domain), data.budget
         inside = np.zeros(1, dtype=np.int64)
         wide = None if squares.gaussian else rows_over_blocks(workload, signal)
         if wide is not None:
@@ -207,6 +224,20 @@ class Cascade(Algorithm):
                 handle, finer = region[kind], max(inner - 2, 0)
                 full = found[step] >= WORTH_CUTTING
                 _ask_each(handle, squares, step[full], step[~full], finer, cells[kind])
+
+
+def _measure_dense(data: PrivateData, squares: Squares, workload: Workload, per_record: float) -> DenseLine | None:
+    """HDMM's rows over cells, where nearly all cells stand out; None: they do not, or there is no such strategy."""
+    solver = None if squares.gaussian else strategy_for_dense(workload)
+    if solver is None:
+        return None
+    cells, most = data.domain.size, records_of_full_cell(per_record)
+    capped = data.measure(CappedTotal(most), data.budget * SHARE / cells, f"up to {most} records of each cell")
+    if float(capped[0]) < FULLNESS * cells * most:
+        return None
+    spend = data.budget
+    answers = data.measure(solver.strategy, spend, "dense: p-Identity rows")
+    return DenseLine(solver, answers, _scale(data, squares, spend))
 
 
 def _count_records(data: PrivateData, squares: Squares) -> None:

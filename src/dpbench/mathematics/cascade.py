@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput
+from dpbench.mathematics.dense_line import DenseLine
 from dpbench.mathematics.leaning import leaning
 from dpbench.mathematics.settled import Settled, sample
 from dpbench.mathematics.wide_rows import Upper, WideRows
@@ -91,6 +92,8 @@ class Squares:
         self.rounds = 0
         self.wide: WideRows | None = None
         """Answers of wide rows over blocks, where there are some."""
+        self.dense: DenseLine | None = None
+        """All answers, where cells nearly all stand out; then no square has one."""
         self.cells = self._cells_from(self.corner, self.logs)
         """``(squares,)``: cells of the domain in each; 0 in padding."""
 

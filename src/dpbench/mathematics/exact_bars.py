@@ -38,7 +38,9 @@ MOST_ROUNDS = 3
 
 def exact_intervals(squares: Squares, ranges: Ranges, level: float) -> Floats:
     """``(q, 2)``, for ranges of weight 1."""
-    if squares.first_child[0] < 0:
+    if squares.dense is not None:
+        found = squares.dense.intervals(ranges, level)
+    elif squares.first_child[0] < 0:
         half = noise_quantiles(np.ones((1, 1)), squares.gaussian, level)[0] / squares.rate[0, 0]
         found = np.tile(squares.answer[0, 0] + np.array([-half, half]), (ranges.queries, 1))
     elif squares.wide is not None:

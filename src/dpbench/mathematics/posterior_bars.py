@@ -16,7 +16,7 @@ those tried*; it is no guarantee for any one table.
 
 *From the noise alone* (``exact_bars.py``). Valid on any counts, and wider. It stands in where the model-based one is
 known to fail: boxes of the plane of at most a quarter of each side where epsilon times the estimated total is below
-1000; and on domains too large for draws.
+1000; on domains too large for draws; and on dense lines, where there is no model (``dense_line.py``).
 
 *Privacy.* Everything here is made from noisy answers and the estimate, which are private already; draws use random
 numbers of their own. No count is met, so nothing is spent.
@@ -111,7 +111,7 @@ class PosteriorBars:
 
     def _stands_in(self, trial: int, ranges: Ranges) -> NDArray[np.bool_]:
         squares = self.squares[trial]
-        if squares.workspace * FINENESS.points > LARGEST_WORKSPACE:
+        if squares.dense is not None or squares.workspace * FINENESS.points > LARGEST_WORKSPACE:
             return np.ones(ranges.queries, dtype=np.bool_)
         weak = bool(self._axes == 2 and self.per_record * self.estimate[trial].sum() < WEAK)
         small = (SMALL * (ranges.upper - ranges.lower) <= np.array(ranges.domain.shape)).all(axis=1)
@@ -148,6 +148,8 @@ class PosteriorBars:
 
     def _draws(self, trial: int, many: int, seed: int) -> Ints:
         squares = self.squares[trial]
+        if squares.dense is not None:
+            return squares.dense.draws(many, (seed, trial))
         if squares.first_child[0] < 0:
             return _only_cell(squares, many, (PURPOSE, seed, trial))
         found = posterior_without_slopes(squares, FINENESS)
