@@ -99,7 +99,7 @@ def test_bars_hold_as_often_as_they_say(cautious):
 
 
 def test_draws_vary_as_the_estimate_does():
-    """2,000 draws: standard deviations of prefixes within 10 % of least squares'; theirs have a standard error of 2 %."""
+    """2,000 draws: standard deviations of prefixes within 10 % of least squares', at a standard error of 2 %."""
     solver = strategy_for_dense(Prefix(128))
     answers = solver.strategy.answer(dense(128)).astype(float)
     line = DenseLine(solver, answers, 10.0)

@@ -22,7 +22,7 @@ from dpbench.algorithm import Algorithm, Outcome
 from dpbench.errors import Unsupported
 from dpbench.mathematics.cascade import Fineness, Squares, posterior
 from dpbench.mathematics.dense_line import (
-    FULLNESS,
+    DENSE_LINE,
     SHARE,
     CappedTotal,
     DenseLine,
@@ -32,6 +32,7 @@ from dpbench.mathematics.dense_line import (
 from dpbench.mathematics.groups import GroupTotals
 from dpbench.mathematics.level_shares import UNIT, block_sides, level_shares
 from dpbench.mathematics.p_identity import PIdentity
+from dpbench.mathematics.p_identity_solver import PIdentityLeastSquares
 from dpbench.mathematics.posterior_bars import Calibration, PosteriorBars
 from dpbench.mathematics.rows_over_blocks import LEVEL, RowsOverBlocks, rows_over_blocks
 from dpbench.mathematics.weighted_tree import chain_weights
@@ -126,14 +127,18 @@ class Cascade(Algorithm):
             _ask(data, squares, np.zeros(1, dtype=np.int64), data.budget, "the only cell")
             return np.full(data.domain.shape, max(float(squares.answer[0, 0]), 0.0))
         per_record = data.as_epsilon(data.budget)
-        squares.dense = _measure_dense(data, squares, workload, per_record)
-        if squares.dense is not None:
-            return squares.dense.estimate
+        fullness = 1.0
+        solver = None if squares.gaussian else strategy_for_dense(workload)
+        if solver is not None:
+            fullness = _ask_fullness(data, per_record)
+            if fullness >= DENSE_LINE:
+                squares.dense = _measure_dense(data, squares, solver)
+                return squares.dense.estimate
         _count_records(data, squares)
         weight = squares.rate[0] ** 2
         signal = max(per_record * float(squares.answer[0] @ weight / weight.sum()), 1.0)
         if sum(side > 1 for side in data.domain) == 1:
-            self._measure_levels(data, squares, workload, signal)
+            self._measure_levels(data, squares, workload, signal, fullness)
         else:
             self._measure_where_records_are(data, squares, workload, signal, per_record)
         return posterior(squares, self._fineness).mean
@@ -168,11 +173,13 @@ class Cascade(Algorithm):
             strategy_for_dense(workload)
 
     @staticmethod
-    def _measure_levels(data: PrivateData, squares: Squares, workload: Workload, signal: float) -> None:
+    def _measure_levels(
+        data: PrivateData, squares: Squares, workload: Workload, signal: float, fullness: float
+    ) -> None:
         """Every level of blocks, all over the domain."""
         sides, rest = block_sides(data.domain), data.budget
         inside = np.zeros(1, dtype=np.int64)
-        wide = None if squares.gaussian else rows_over_blocks(workload, signal)
+        wide = None if squares.gaussian else rows_over_blocks(workload, signal, fullness)
         if wide is not None:
             _ask_wide(data, squares, wide, rest)
             return
@@ -226,15 +233,15 @@ class Cascade(Algorithm):
                 _ask_each(handle, squares, step[full], step[~full], finer, cells[kind])
 
 
-def _measure_dense(data: PrivateData, squares: Squares, workload: Workload, per_record: float) -> DenseLine | None:
-    """HDMM's rows over cells, where nearly all cells stand out; None: they do not, or there is no such strategy."""
-    solver = None if squares.gaussian else strategy_for_dense(workload)
-    if solver is None:
-        return None
+def _ask_fullness(data: PrivateData, per_record: float) -> float:
+    """How full the cells of a line are: 1 where all stand out, 0 where all are empty, up to its noise."""
     cells, most = data.domain.size, records_of_full_cell(per_record)
     capped = data.measure(CappedTotal(most), data.budget * SHARE / cells, f"up to {most} records of each cell")
-    if float(capped[0]) < FULLNESS * cells * most:
-        return None
+    return float(capped[0]) / (cells * most)
+
+
+def _measure_dense(data: PrivateData, squares: Squares, solver: PIdentityLeastSquares) -> DenseLine:
+    """HDMM's rows over cells, with all that is left."""
     spend = data.budget
     answers = data.measure(solver.strategy, spend, "dense: p-Identity rows")
     return DenseLine(solver, answers, _scale(data, squares, spend))

@@ -32,7 +32,7 @@ FEWEST, QUICK = 128, 512
 """Cells of a line: with fewer, fullness costs too much; up to so many a strategy is found in a second."""
 STANDS_OUT = 40.0
 """Records times epsilon from which on a cell is full."""
-FULLNESS = 0.5
+DENSE_LINE = 0.5
 """Fullness from which on a line is dense."""
 SHARE = Fraction(3, 4)
 """Share of the budget for the fullness, over the number of cells: with it the noise on the fullness is 0.047."""
