@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import dpbench as dpb
-from dpbench.mathematics.dense_line import CappedTotal, DenseLine, records_of_full_cell, strategy_for_dense
+from dpbench.mathematics.dense_line import (
+    CappedTotal,
+    DenseLine,
+    evenness,
+    records_of_full_cell,
+    share_of_fullness,
+    strategy_for_dense,
+)
+from dpbench.mathematics.rows_over_blocks import rows_over_blocks
 from dpbench.workloads import AllRange, Identity, Prefix
 
 CASCADE = dpb.algorithms.get("Cascade")
@@ -32,6 +40,29 @@ def test_one_record_moves_the_capped_total_by_at_most_one():
 def test_a_full_cell_stands_out_at_any_budget():
     """Forty records over epsilon, at least one."""
     assert [records_of_full_cell(epsilon) for epsilon in (0.1, 1.0, 3.0, 1000.0)] == [400, 40, 14, 1]
+
+
+def test_fullness_costs_little():
+    """Below 0.6 % of a budget, and 0.1 % from 1,024 cells on."""
+    shares = [float(share_of_fullness(cells)) for cells in (128, 256, 1024, 8192)]
+    np.testing.assert_allclose(shares, [0.00587, 0.00294, 0.001, 0.001], rtol=0.01)
+
+
+def test_evenness_is_1_on_even_lines_and_where_noise_hides_it():
+    """Whatever the signal: half of what even cells of ten records times epsilon show is 0.5."""
+    cells = 1024
+    assert evenness(0.5 * 10 / 40, cells, 10.0 * cells) == 0.5
+    assert evenness(0.25, cells, 1e9) == 0.25
+    assert evenness(0.0, cells, 0.1 * cells) == 1.0
+    assert evenness(float("inf"), cells, 1e9) > 1
+
+
+def test_cells_of_sparse_lines_get_less():
+    """0.7 times the odds at an evenness of 0; no more than usual above 0.35."""
+    usual, sparse, even = (rows_over_blocks(Prefix(512), 1e6, each).cells for each in (1.0, 0.0, 5.0))
+    assert usual == even
+    odds = [float(each / (1 - each)) for each in (usual, sparse)]
+    np.testing.assert_allclose(odds[1] / odds[0], 0.7, rtol=1e-3)
 
 
 @pytest.mark.parametrize("side", [128, 300, 512, 1024])

@@ -23,10 +23,11 @@ from dpbench.errors import Unsupported
 from dpbench.mathematics.cascade import Fineness, Squares, posterior
 from dpbench.mathematics.dense_line import (
     DENSE_LINE,
-    SHARE,
     CappedTotal,
     DenseLine,
+    evenness,
     records_of_full_cell,
+    share_of_fullness,
     strategy_for_dense,
 )
 from dpbench.mathematics.groups import GroupTotals
@@ -127,7 +128,7 @@ class Cascade(Algorithm):
             _ask(data, squares, np.zeros(1, dtype=np.int64), data.budget, "the only cell")
             return np.full(data.domain.shape, max(float(squares.answer[0, 0]), 0.0))
         per_record = data.as_epsilon(data.budget)
-        fullness = 1.0
+        fullness = inf
         solver = None if squares.gaussian else strategy_for_dense(workload)
         if solver is not None:
             fullness = _ask_fullness(data, per_record)
@@ -138,7 +139,8 @@ class Cascade(Algorithm):
         weight = squares.rate[0] ** 2
         signal = max(per_record * float(squares.answer[0] @ weight / weight.sum()), 1.0)
         if sum(side > 1 for side in data.domain) == 1:
-            self._measure_levels(data, squares, workload, signal, fullness)
+            even = evenness(fullness, data.domain.size, signal)
+            self._measure_levels(data, squares, workload, signal, even)
         else:
             self._measure_where_records_are(data, squares, workload, signal, per_record)
         return posterior(squares, self._fineness).mean
@@ -173,13 +175,11 @@ class Cascade(Algorithm):
             strategy_for_dense(workload)
 
     @staticmethod
-    def _measure_levels(
-        data: PrivateData, squares: Squares, workload: Workload, signal: float, fullness: float
-    ) -> None:
+    def _measure_levels(data: PrivateData, squares: Squares, workload: Workload, signal: float, even: float) -> None:
         """Every level of blocks, all over the domain."""
         sides, rest = block_sides(data.domain), data.budget
         inside = np.zeros(1, dtype=np.int64)
-        wide = None if squares.gaussian else rows_over_blocks(workload, signal, fullness)
+        wide = None if squares.gaussian else rows_over_blocks(workload, signal, even)
         if wide is not None:
             _ask_wide(data, squares, wide, rest)
             return
@@ -236,7 +236,8 @@ class Cascade(Algorithm):
 def _ask_fullness(data: PrivateData, per_record: float) -> float:
     """How full the cells of a line are: 1 where all stand out, 0 where all are empty, up to its noise."""
     cells, most = data.domain.size, records_of_full_cell(per_record)
-    capped = data.measure(CappedTotal(most), data.budget * SHARE / cells, f"up to {most} records of each cell")
+    spend = data.budget * share_of_fullness(cells)
+    capped = data.measure(CappedTotal(most), spend, f"up to {most} records of each cell")
     return float(capped[0]) / (cells * most)
 
 

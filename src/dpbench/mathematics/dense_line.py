@@ -3,7 +3,8 @@
 Where every count is far above its noise nothing can be learned about shapes, and all that matters is what is measured:
 there HDMM's rows over cells err less than any nested blocks. How full cells are is one number, the *fullness*: of each
 cell as many records as it takes to stand out are counted, no more, over as many in all cells. One record moves that
-count by at most 1, so next to nothing of a budget tells it well.
+count by at most 1, so next to nothing of a budget tells it well. The *evenness* is the fullness over that of a line
+whose cells all have the mean count.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import ceil
+from math import ceil, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbench import fitted
+from dpbench.mathematics.level_shares import UNIT
 from dpbench.mathematics.moments import grouped_axes
 from dpbench.mathematics.noise_bars import half_widths
 from dpbench.mathematics.p_identity import PIdentity
@@ -34,8 +36,11 @@ STANDS_OUT = 40.0
 """Records times epsilon from which on a cell is full."""
 DENSE_LINE = 0.5
 """Fullness from which on a line is dense."""
-SHARE = Fraction(3, 4)
-"""Share of the budget for the fullness, over the number of cells: with it the noise on the fullness is 0.047."""
+NOISE = 0.047
+"""Standard deviation of the noise on the fullness, or less where that takes less than ``LEAST`` of the budget."""
+LEAST = Fraction(1, 1000)
+KNOWN = 0.15
+"""Noise on the evenness above which it is not used."""
 PURPOSE = 0x64656E73
 """Part of every seed of draws."""
 
@@ -60,6 +65,18 @@ class CappedTotal:
 def records_of_full_cell(per_record: float) -> int:
     """How many records a cell has that stands out, where the whole budget is so many epsilon."""
     return ceil(STANDS_OUT / per_record)
+
+
+def share_of_fullness(cells: int) -> Fraction:
+    """Of the budget: with Laplace noise of scale 1 / (share epsilon), over 40 / epsilon records of each cell."""
+    return max(Fraction(round(UNIT * sqrt(2.0) / (NOISE * STANDS_OUT * cells)), UNIT), LEAST)
+
+
+def evenness(fullness: float, cells: int, signal: float) -> float:
+    """By the number of records times epsilon; 1 where noise hides it."""
+    even = min(signal / (STANDS_OUT * cells), 1.0)
+    noise = sqrt(2.0) / (float(share_of_fullness(cells)) * STANDS_OUT * cells)
+    return fullness / even if noise < KNOWN * even else 1.0
 
 
 @lru_cache(maxsize=16)

@@ -25,7 +25,7 @@ FEWEST, MOST = 8, 512
 SIGNAL = 8.0
 """Records of a mean block, times epsilon, from which on rows are measured."""
 SPARSE = ((0.05, 0.7), (0.35, 1.0))
-"""What the odds of cells are multiplied by, by fullness: empty blocks tell of their cells."""
+"""What the odds of cells are multiplied by, by evenness: where most blocks are empty, they tell of their cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +39,11 @@ class RowsOverBlocks:
     """The share of the cells; the rest is for blocks and rows."""
 
 
-def rows_over_blocks(workload: Workload, signal: float, fullness: float = 1.0) -> RowsOverBlocks | None:
+def rows_over_blocks(workload: Workload, signal: float, evenness: float = 1.0) -> RowsOverBlocks | None:
     """What is measured on a line for all prefixes; ``signal`` is the number of records times epsilon.
 
-    ``fullness`` is that of ``dense_line.py``, and 1 where it is not known. None where a chain of blocks is measured: for
-    other workloads, short and very long lines, and where the signal is weak.
+    ``evenness`` is that of ``dense_line.py``, and 1 where it is not known. None where a chain of blocks is measured:
+    for other workloads, short and very long lines, and where the signal is weak.
     """
     side = workload.domain.size
     blocks = -(-side >> LEVEL)
@@ -52,7 +52,7 @@ def rows_over_blocks(workload: Workload, signal: float, fullness: float = 1.0) -
     axis, best = _fitted(blocks)
     keeps = 1 / (1 + (HALF * np.array([side, blocks]) / max(signal, 1.0)) ** EXPONENT)
     weights = (np.array([best, 1 - best]) + LEAST * (1 - keeps[0])) * keeps
-    weights[0] *= np.interp(fullness, *zip(*SPARSE, strict=True))
+    weights[0] *= np.interp(evenness, *zip(*SPARSE, strict=True))
     share = Fraction(round(float(weights[0] / weights.sum()) * UNIT), UNIT)
     edges = np.minimum(np.arange(blocks + 1) << LEVEL, side)
     return RowsOverBlocks(edges, axis, min(max(share, Fraction(1, UNIT)), 1 - Fraction(1, UNIT)))
