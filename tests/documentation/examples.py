@@ -6,14 +6,16 @@ A comment that readers do not see may stand before a block; its lines say what a
     slow: TEXT => OTHER         the default run executes OTHER for TEXT; the slow run executes what is shown
     never (WHY): TEXT => OTHER  no test can execute what is shown; OTHER is executed for it in every run
     exit N: COMMAND             the command ends with exit code N; with one of two: exit 0 or 1
-    when COMMAND says TEXT      executed if the help of a verb says so, reported as skipped otherwise
+    needs MODULE                executed where the module is installed, reported as skipped elsewhere
 """
 
 import contextlib
+import importlib.util
 import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -30,7 +32,7 @@ FENCE = re.compile(
 )
 NOTE = re.compile(
     r"file (?P<file>\S+)|(?:slow|never \((?P<why>[^)]+)\)): (?P<shown>.+?) => (?P<run>.+)"
-    r"|exit (?P<codes>\d+(?: or \d+)*): (?P<command>.+)|when (?P<verb>dpbench \w+) says (?P<says>.+)"
+    r"|exit (?P<codes>\d+(?: or \d+)*): (?P<command>.+)|needs (?P<module>\w+)"
 )
 
 
@@ -49,7 +51,8 @@ class Block:
     exchanged: list[tuple[str, str, bool]] = field(default_factory=list)
     """Text shown, text executed, and whether in every run."""
     codes: dict[str, set[int]] = field(default_factory=dict)
-    condition: tuple[str, str] | None = None
+    needs: str = ""
+    """A module that the block cannot do without."""
 
     def executed(self, *, slow):
         """What a run executes."""
@@ -109,11 +112,14 @@ def _note(block, line):
             raise Unknown(f"{block.where}: {note['command']!r} is not in the block")
         block.codes[note["command"]] = {int(code) for code in note["codes"].split(" or ")}
     else:
-        block.condition = note["verb"], note["says"]
+        block.needs = note["module"]
 
 
 class Session:
-    """Executes the blocks of one document in a folder of its own, one after the other."""
+    """Executes the blocks of one document in a folder of its own, one after the other.
+
+    The folder has the adapters where a clone has them, as copies: nothing that is executed can change the clone.
+    """
 
     def __init__(self, root, folder, *, slow):
         self.slow = slow
@@ -122,6 +128,7 @@ class Session:
         self.printed = None
         """What the last block printed, if it was executed as shown."""
         self.skipped = []
+        shutil.copytree(root / "docs" / "adapters", folder / "docs" / "adapters")
         self.environment = {**os.environ, "ROOT": str(root), "PATH": f"{_shim(folder)}:{os.environ['PATH']}"}
 
     def run(self, found):
@@ -138,8 +145,8 @@ class Session:
             self._compare(block)
             return
         self.printed = None
-        if block.condition and not _says(*block.condition):
-            self.skipped.append(f"{block.where} waits until the help of {' says '.join(block.condition)}")
+        if block.needs and importlib.util.find_spec(block.needs) is None:
+            self.skipped.append(f"{block.where} needs {block.needs}, which is not installed")
             return
         text = block.executed(slow=self.slow)
         printed = self._python(text, block.where) if block.language == "python" else self._commands(text, block)
@@ -189,12 +196,6 @@ class Session:
 def _only_serial(text):
     """A text without the option that only decides where work is done."""
     return text.replace(" --jobs 0", "")
-
-
-def _says(verb, text):
-    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.suppress(SystemExit):
-        main([*verb.split()[1:], "--help"])
-    return text in out.getvalue()
 
 
 def _shim(folder):

@@ -13,7 +13,7 @@ NAMES = [path.name for path in WITH_EXAMPLES]
 
 
 def execute(path, folder, *, slow):
-    """Run a document; a block that waits for something is reported as skipped, after everything else has passed."""
+    """Run a document; a block that lacks a module is reported as skipped, after everything else has passed."""
     session = Session(ROOT, folder, slow=slow)
     session.run(blocks(path))
     if session.skipped:
@@ -84,3 +84,24 @@ def test_a_wrong_example_fails(text, tmp_path, monkeypatch):
     (tmp_path / "page.md").write_text(text)
     with pytest.raises((AssertionError, ZeroDivisionError)):
         execute(tmp_path / "page.md", tmp_path, slow=False)
+
+
+def test_a_block_without_its_module_is_reported(tmp_path, monkeypatch):
+    """And is not executed; with the module it is."""
+    monkeypatch.chdir(tmp_path)
+    block = "<!-- example:\nneeds {}\n-->\n```sh\nfalse\n```\n"
+    for name in ("no_such_module", "numpy"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "page.md").write_text(block.format(name))
+    with pytest.raises(pytest.skip.Exception, match="line 4 needs no_such_module, which is not installed"):
+        execute(tmp_path / "no_such_module" / "page.md", tmp_path / "no_such_module", slow=False)
+    with pytest.raises(AssertionError, match="ended with 1"):
+        execute(tmp_path / "numpy" / "page.md", tmp_path / "numpy", slow=False)
+
+
+def test_commands_find_the_adapters_and_cannot_change_those_of_the_clone(tmp_path):
+    """As a reader does who stands in a clone."""
+    Session(ROOT, tmp_path, slow=False)
+    copied = tmp_path / "docs" / "adapters" / "opendp_histograms.py"
+    assert copied.read_text() == (ROOT / "docs" / "adapters" / copied.name).read_text()
+    assert not copied.samefile(ROOT / "docs" / "adapters" / copied.name)
