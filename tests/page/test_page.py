@@ -67,6 +67,12 @@ def test_hostile_names_cannot_end_the_data(text):
     assert data["title"] == HOSTILE
 
 
+def test_a_title_that_cannot_be_written_is_shown_with_a_question_mark(study, tmp_path):
+    """Half a pair of surrogates, as a name of bytes that are no text has them."""
+    written = page(study, tmp_path, title="a\ud800b").read_text(encoding="utf-8")
+    assert "<title>a?b</title>" in written
+
+
 def test_competitive_bits_are_those_of_the_library(study):
     """Bit 1 is membership by mean, bit 2 the lowest mean, 4 and 8 the same by 95th percentile, within each form."""
     data = page_data(study, Gallery(), "t")

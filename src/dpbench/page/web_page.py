@@ -61,7 +61,8 @@ def page(
     path = as_path(out, "the folder of the page") / NAME
     with refusal(path, "a folder that can be written to"):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, page_text(results, gallery or Gallery(), title, comparison, yardsticks).encode())
+        text = page_text(results, gallery or Gallery(), title, comparison, yardsticks)
+        write_whole(path, text.encode("utf-8", "replace"))  # "?" for half a pair, which cannot be written
     return path
 
 
