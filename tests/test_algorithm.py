@@ -174,6 +174,14 @@ def test_a_data_dependent_algorithm_has_no_expected_error():
         dpb.algorithms.get("Uniform").expected_error(PREFIX, 0.1)
 
 
+@pytest.mark.parametrize("name", ["Identity", "H", "Hb", "GreedyH", "HDMM", "Privelet"])
+def test_an_expected_error_beyond_floats_is_refused(name):
+    """Infinity is no error."""
+    heavy = dpb.workloads.Ranges(4, [0, 1], [4, 2], [1e100, -1e100])
+    with pytest.raises(InvalidInput, match="^the expected error is too large for floats; give smaller weights"):
+        dpb.algorithms.get(name).expected_error(heavy, 1e-100)
+
+
 @pytest.mark.parametrize("returned", [None, [1.0], np.full((1, 8), np.nan), np.zeros((1, 8), dtype=np.float32)])
 def test_a_bad_estimate_is_an_error(returned):
     """None, a list, NaN or float32 in place of an estimate is refused."""

@@ -12,7 +12,7 @@ from benchmarks.strategies import WORKLOADS, rows_of
 from dpbench import algorithms, data_independent
 from dpbench.algorithms import hdmm
 from dpbench.data_independent import SHIPPED, expected_errors, unit_errors, yardstick
-from dpbench.errors import DPBenchError, InvalidEpsilon, InvalidWorkload
+from dpbench.errors import DPBenchError, InvalidEpsilon, InvalidInput, InvalidWorkload
 from dpbench.limits import limit
 from dpbench.workloads import AllRange, AxisRanges, Identity, Prefix, RandomRange, RandomSmall, Ranges, Workload
 
@@ -286,6 +286,14 @@ def test_workloads_without_weight_are_refused_in_one_line():
     """They cover no cell."""
     with pytest.raises(InvalidWorkload, match="every query of .* has weight 0"):
         expected_errors(Ranges(4, [0], [1], [0]), 1)
+
+
+def test_light_workloads_are_no_division_by_0():
+    """Their limit is not 0, and one that floats cannot hold is refused."""
+    light = Ranges(4, [0, 1], [4, 2], [1e-90, -1e-90])
+    assert all(row.times_limit >= 1 for row in expected_errors(light, 1) if not math.isnan(row.error))
+    with pytest.raises(InvalidInput, match="too large or too small for floats"):
+        expected_errors(light, 1e100)
 
 
 @pytest.mark.parametrize("shape", [(1,), (2,), (3,), (5,), (17,), (1, 7), (3, 2), (2, 3, 4), (1, 1, 1)], ids=str)

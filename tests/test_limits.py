@@ -190,3 +190,28 @@ def test_other_bad_input_is_refused():
     with pytest.raises(TypeError):
         limit(Prefix(4), 1, 1e-9)
     assert issubclass(InvalidWorkload, DPBenchError)
+
+
+@pytest.mark.parametrize("method", ["svd", "dual"])
+@pytest.mark.parametrize("size", [2.0**-330, 2.0**-200, 2.0**200, 2.0**332])
+def test_weights_far_from_1_scale_the_limit_by_their_square(size, method):
+    """Neither an overflow nor a limit of 0, though fourth powers of such weights are not within floats."""
+    near = limit(Ranges(4, [0, 1, 2], [4, 2, 3], [1, -0.5, 0]), 1, method=method)
+    far = limit(Ranges(4, [0, 1, 2], [4, 2, 3], [size, -0.5 * size, 0]), 1, method=method)
+    assert far.value == near.value * size**2
+    assert far.attained == near.attained * size**2
+
+
+@pytest.mark.parametrize("method", ["svd", "dual"])
+def test_a_weight_that_is_nothing_beside_another_changes_no_limit(method):
+    """The query of the least weight beside that of the largest."""
+    alone = limit(Ranges(4, [0], [4], [1e100]), 1, method=method)
+    both = limit(Ranges(4, [0, 1], [4, 2], [1e100, 1e-100]), 1, method=method)
+    assert both.value == pytest.approx(alone.value / 2, rel=1e-9)  # the mean is over two queries
+
+
+@pytest.mark.parametrize(("size", "epsilon"), [(1e100, 1e-100), (1e-100, 1e100)])
+def test_a_limit_beyond_floats_is_refused(size, epsilon):
+    """Neither infinity nor 0 is a limit."""
+    with pytest.raises(InvalidInput, match="^the error is too large or too small for floats; give weights"):
+        limit(Ranges(4, [0], [4], [size]), epsilon)

@@ -448,7 +448,10 @@ class Algorithm:
         notion = self.notion(epsilon, delta, rho)
         self.check_domain(Workload.insist(workload).domain.afford(), workload)
         strategy, unit_error = self.measurement(workload)
-        return notion.noise_variance(strategy) * unit_error
+        error = notion.noise_variance(strategy) * unit_error
+        if not np.isfinite(error):
+            raise InvalidInput("the expected error is too large for floats; give smaller weights or a larger budget")
+        return error
 
     def check_domain(self, domain: Domain, workload: Workload) -> None:
         """Insist that the algorithm supports the domain and that the workload is over it."""

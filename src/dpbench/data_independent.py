@@ -21,7 +21,7 @@ from dpbench import algorithms, fitted
 from dpbench.algorithm import Algorithm
 from dpbench.algorithms.hdmm import HDMM
 from dpbench.errors import DPBenchError, Unsupported
-from dpbench.limits import limit, unit_variance
+from dpbench.limits import limit, unit_variance, within_floats
 from dpbench.measuring.yardstick import Yardstick
 from dpbench.privacy import Notion, PureDP, read_budget
 from dpbench.workloads import Workload
@@ -69,7 +69,7 @@ def expected_errors(
     """
     budget = read_budget(epsilon, delta, rho, one_measurement=True)
     units = unit_errors(workload, budget.name)
-    least = units[LIMIT] * unit_variance(budget)
+    least = within_floats(units[LIMIT] * unit_variance(budget))
     rows = []
     for kind in algorithms.catalogue(budget.name).values():
         algorithm, note = kind(), ""

@@ -6,14 +6,19 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache, total_ordering
 
+import numpy as np
+
 from dpbench.errors import InvalidInput, UnknownName, Unsupported, shown
 from dpbench.given import real
 from dpbench.mathematics.least_error import dual_bound, singular_bound
 from dpbench.privacy import ZCDP, Notion, PureDP, read_budget
-from dpbench.workloads import Workload
+from dpbench.workloads import Prefix, Ranges, Workload
+from dpbench.workloads.ranges import LARGEST_WEIGHT
 
 DELTAS = "0, or a number below 1 such as 1e-9"
 METHODS = {"svd": singular_bound, "dual": dual_bound}
+FAR = 1e50
+"""Weights above it, and below one over it, have fourth powers that floats do not hold."""
 
 
 @total_ordering
@@ -107,7 +112,7 @@ def limit(
     budget = read_budget(epsilon, delta or None, rho, one_measurement=True)
     Workload.insist(workload).domain.afford()
     unit, attained = _bounds(workload, method)
-    return Limit(unit_variance(budget) * unit, budget, unit, attained, method)
+    return Limit(within_floats(unit_variance(budget) * unit), budget, unit, attained, method)
 
 
 def unit_variance(budget: Notion) -> float:
@@ -115,6 +120,33 @@ def unit_variance(budget: Notion) -> float:
     return 2.0 / float(budget.epsilon) ** 2 if isinstance(budget, PureDP) else 1.0 / (2.0 * float(budget.rho))
 
 
+def within_floats(error: float) -> float:
+    """An error that is neither 0 nor infinite, as weights and budgets far from 1 would make it."""
+    if not 0 < error < math.inf:
+        raise InvalidInput("the error is too large or too small for floats; give weights and a budget nearer to 1")
+    return error
+
+
 @lru_cache(maxsize=128)
 def _bounds(workload: Workload, method: str) -> tuple[float, float]:
-    return METHODS[method](workload)
+    """Bounds grow with the square of the weights, so those of weights far from 1 follow from weights near it."""
+    near, size = _near_one(workload)
+    low, high = METHODS[method](near)
+    return low * size**2, high * size**2
+
+
+def _near_one(workload: Workload) -> tuple[Workload, float]:
+    """The workload with its weights over a power of 2, and that power; 1 where the weights are not far from 1.
+
+    A weight that becomes too small to be one is 10^-100 of the largest: by its square it adds nothing to any bound.
+    """
+    if workload.axes is not None or isinstance(workload, Prefix):  # all weights are 1
+        return workload, 1.0
+    ranges = workload.ranges()
+    weights = np.abs(ranges.weights)
+    largest = float(weights.max())
+    if largest == 0 or 1 / FAR <= largest <= FAR:
+        return workload, 1.0
+    size = 2.0 ** math.floor(math.log2(largest))
+    near = np.where(weights > 0, np.maximum(weights / size, 1 / LARGEST_WEIGHT), 0)
+    return Ranges(workload.domain, ranges.lower, ranges.upper, near), size
