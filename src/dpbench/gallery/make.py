@@ -10,7 +10,6 @@ from pathlib import Path
 from dpbench.advice.offline import carried
 from dpbench.datasets.shapes import SHAPES
 from dpbench.errors import InvalidInput
-from dpbench.gallery.added import described
 from dpbench.gallery.algorithm_facts import algorithm_cards
 from dpbench.gallery.histograms import dataset_cards, examples
 from dpbench.page.cards import Gallery
@@ -61,7 +60,11 @@ def gallery_for(
     """
     shapes = [each for each in SHAPES.values() if each.name in names]
     shown = examples(shapes=shapes)
-    own = [described(reference, shown) for reference in added]
+    own = []
+    if added:
+        from dpbench.gallery.added import described  # only then is a process for strangers needed
+
+        own = [described(reference, shown) for reference in added]
     for each in reversed(own):
         shown = tuple(
             replace(example, estimates=(*noisy, *example.estimates))
