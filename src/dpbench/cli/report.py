@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,23 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run_report(chosen: argparse.Namespace) -> int:
     """Write the page and say where it is."""
+    collects = gc.isenabled() and not (chosen.audit or chosen.added)
+    if collects:
+        gc.disable()  # modules and settings are many objects, none of which is garbage: looking for some takes a tenth
+    try:
+        path = _write(chosen)
+    finally:
+        if collects:
+            gc.freeze()  # nor is it looked for among them when the process ends, which is now
+            gc.enable()
+    if chosen.json:
+        write_json({"page": str(path), "bytes": path.stat().st_size})
+    else:
+        sys.stdout.write(f"{page_line(path)}\n")
+    return 0
+
+
+def _write(chosen: argparse.Namespace) -> Path:
     from dpbench.gallery import make_page
     from dpbench.run.executors.system import insist_on_forks
 
@@ -68,7 +86,7 @@ def run_report(chosen: argparse.Namespace) -> int:
         return found
 
     results, private, beside, title = _shown(chosen)
-    path = make_page(
+    return make_page(
         results,
         chosen.out,
         private=private,
@@ -78,11 +96,6 @@ def run_report(chosen: argparse.Namespace) -> int:
         title=title,
         opened=opened,
     )
-    if chosen.json:
-        write_json({"page": str(path), "bytes": path.stat().st_size})
-    else:
-        sys.stdout.write(f"{page_line(path)}\n")
-    return 0
 
 
 def _shown(chosen: argparse.Namespace) -> tuple[str | Path, str | Path | None, list[Path], str | None]:
