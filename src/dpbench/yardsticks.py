@@ -14,7 +14,7 @@ from dpbench.task.parts import WorkloadPart
 
 def yardsticks(results: Results) -> dict[Group, Yardstick]:
     """The yardstick of every table; none where the workload is somebody's file, which results know by name alone."""
-    groups = dict.fromkeys(place.group for place in results.grid.places)
+    groups = dict.fromkeys(place.group for place in results.places)
     found = {group: _yardstick(group.workload, group.domain, tuple(budget_of(group).items())) for group in groups}
     return {group: each for group, each in found.items() if each is not None}
 

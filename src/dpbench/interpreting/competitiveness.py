@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +37,17 @@ class CompetitiveSets:
     """``(places,)``: alpha / (n - 1), Bonferroni for the n - 1 comparisons with the best."""
     members: NDArray[np.bool_]
     """Whether an algorithm is competitive; none is where trials are too few to test one against the best."""
-    causes: Mapping[tuple[int, int], str]
-    """Why the algorithms of a place are not compared, by row and column: failed, or not run there."""
+    failures: NDArray[Any]
+    """``(settings,)``: why a setting has none of its errors, or not all; empty where it has."""
+
+    @cached_property
+    def causes(self) -> Mapping[tuple[int, int], str]:
+        """Why the algorithms of a place are not compared, by row and column: failed, or not run there."""
+        causes = {}
+        for row, column in np.argwhere(~np.isfinite(self.score)).tolist():
+            number = self.grid.index[row, column]
+            causes[row, column] = "not run" if number < 0 else self.failures[number] or "no errors"
+        return causes
 
     def at(self, place: Place) -> set[str]:
         """The competitive algorithms of one place."""
@@ -105,8 +116,8 @@ def competitive_sets(
     undecided = compared & ((trials < 2) | np.isnan(p_values))
     with np.errstate(invalid="ignore"):
         members = compared & (p_values >= levels[:, None]) & ~np.asarray(undecided.any(axis=1))[:, None]
-    causes = _causes(results, grid, compared)
-    return CompetitiveSets(grid, chosen, alpha, score, best, p_values, levels, members, causes)
+    failures = results.columns["failure"]
+    return CompetitiveSets(grid, chosen, alpha, score, best, p_values, levels, members, failures)
 
 
 def competitive(measurements: Mapping[str, Measurement], alpha: float = 0.05) -> set[str]:
@@ -144,11 +155,3 @@ def _p_values(results: Results, grid: Grid, best: NDArray[np.int64], test: Signi
         return np.ones(own.shape)  # nobody is there to be tested
     estimate = test.estimate(results)
     return np.where(estimate[own] < estimate[rival], 1.0, test.p_values(results, own, rival))
-
-
-def _causes(results: Results, grid: Grid, compared: NDArray[np.bool_]) -> dict[tuple[int, int], str]:
-    causes = {}
-    for row, column in np.argwhere(~compared).tolist():
-        number = grid.index[row, column]
-        causes[row, column] = "not run" if number < 0 else results.columns["failure"][number] or "no errors"
-    return causes

@@ -62,9 +62,9 @@ def harrell_davis(ordered: Floats, number: Counts, level: float) -> tuple[Floats
         rows = number == n
         values = ordered[rows, :n]
         weights, fewer = _weights(n, level), _weights(n - 1, level)
-        before = np.cumsum(values[:, :-1] * fewer, axis=1)
-        after = np.cumsum((values[:, 1:] * fewer)[:, ::-1], axis=1)[:, ::-1]
-        left_out = np.pad(before, ((0, 0), (1, 0))) + np.pad(after, ((0, 0), (0, 1)))
+        left_out = np.zeros(values.shape)
+        np.cumsum(values[:, :-1] * fewer, axis=1, out=left_out[:, 1:])
+        left_out[:, :-1] += np.cumsum((values[:, 1:] * fewer)[:, ::-1], axis=1)[:, ::-1]
         estimate[rows] = values @ weights
         variance[rows] = (n - 1) * left_out.var(axis=1)
     return estimate, variance

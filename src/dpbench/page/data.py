@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -41,8 +42,9 @@ class FormResults:
     @cached_property
     def budgets(self) -> NDArray[Any]:
         """The budget of each setting in words; budgets of different notions never look alike."""
-        written = zip(*(self.results.columns[name].tolist() for name in BUDGET), strict=True)
-        return np.array([budget_words(*each) for each in written], dtype=object)
+        written = list(self.results.rows(*BUDGET))
+        words = {each: budget_words(*each) for each in set(written)}
+        return np.array([words[each] for each in written], dtype=object)
 
     @cached_property
     def short(self) -> dict[str, str]:
@@ -105,7 +107,7 @@ def _names(parts: list[FormResults]) -> dict[str, list[Any]]:
         if name != "budget":
             values = {value for part in parts for value in part.results.columns[name].tolist()}
             names[name] = sorted(values, key=_domain_order if name == "domain" else None)
-    written = {place for part in parts for place in zip(*(part.results.columns[each] for each in BUDGET), strict=True)}
+    written = {place for part in parts for place in part.results.rows(*BUDGET)}
     names["budget"] = [budget_words(*each) for each in sorted(written, key=budget_order)]
     names["algorithm"] = sorted({name for part in parts for name in part.names.tolist()}, key=str.casefold)
     return names
@@ -116,13 +118,12 @@ def _domain_order(domain: str) -> tuple[int, int]:
 
 
 def _numbers(part: FormResults, name: str, names: list[Any]) -> NDArray[np.int64]:
-    own = {
-        "form": np.array([part.form] * len(part.results), dtype=object),
-        "algorithm": part.names,
-        "budget": part.budgets,
-    }
+    own = {"algorithm": part.names, "budget": part.budgets}
     place = {value: number for number, value in enumerate(names)}
-    return np.array([place[value] for value in (own.get(name, part.results.columns.get(name))).tolist()])  # type: ignore[union-attr]
+    if name == "form":
+        return np.full(len(part.results), place[part.form])
+    values = own[name] if name in own else part.results.columns[name]
+    return np.array([place[value] for value in values.tolist()])
 
 
 def _packed(block: Block, parts: list[dict[str, NDArray[np.float64]]], kind: str = "f4") -> dict[str, list[Any]]:
@@ -279,10 +280,11 @@ def _privacy(part: FormResults) -> dict[str, list[int]]:
     """For each algorithm: settings, those whose ledger adds up, those that revealed nothing."""
     found: dict[str, list[int]] = {}
     columns = part.results.columns
-    for name, accounted, private in zip(part.names.tolist(), columns["accounted"], columns["private"], strict=True):
+    kept = (part.names, columns["accounted"].astype(bool), columns["private"].astype(bool))
+    for (name, accounted, private), times in Counter(zip(*(each.tolist() for each in kept), strict=True)).items():
         numbers = found.setdefault(name, [0, 0, 0])
-        for place, true in enumerate((True, bool(accounted), bool(private))):
-            numbers[place] += true
+        for place, true in enumerate((True, accounted, private)):
+            numbers[place] += true * times
     return found
 
 

@@ -214,8 +214,10 @@ class Results:
         '50th percentile'
         """
         label = label_of(of_kind(standards, Standards, "what says how to read results", "results.standards").loss)
-        kept = self._kept_losses()
         chosen = replace(standards, loss=label)
+        if chosen == self.standards:
+            return self
+        kept = self._kept_losses()
         if label in kept:
             return replace(self, errors=kept.pop(label), losses=kept, standards=chosen)
         if not is_summarised(self.columns, label):
@@ -271,9 +273,10 @@ class Results:
     def joined(self, other: Results) -> Results:
         """The settings of both, by this one's standards; of a setting that both have, this one's."""
         Results.insist(other)
-        mine = set(zip(*(self.columns[name].tolist() for name in IDENTITY), strict=True))
-        theirs = zip(*(other.columns[name].tolist() for name in IDENTITY), strict=True)
-        added = other.read_by(self.standards).take(np.array([each not in mine for each in theirs], dtype=bool))
+        added = other.read_by(self.standards)
+        if all(set(self.columns[name].tolist()) & set(other.columns[name].tolist()) for name in IDENTITY):
+            mine = set(self.rows(*IDENTITY))
+            added = added.take(np.array([each not in mine for each in other.rows(*IDENTITY)], dtype=bool))
         both = [self, added]
         if not all(each.single_trials for each in both):  # what one has by a summary alone stands so for both
             both = [each._summarised() for each in both]
@@ -314,20 +317,23 @@ class Results:
     @cached_property
     def labels(self) -> NDArray[Any]:
         """The algorithm of every setting as it is called in tables, ``(settings,)``."""
-        keys = list(zip(*(self.columns[name].tolist() for name in Form._fields), strict=True))
+        keys = list(self.rows(*Form._fields))
         made = {key: algorithm_label(Form(*key)) for key in dict.fromkeys(keys)}
         return np.array([made[key] for key in keys], dtype=object)
 
     @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """What algorithms are compared on, in order of size of the domain."""
+        return tuple(sorted(map(Place._make, set(self.rows(*Place._fields))), key=_order))
+
+    @cached_property
     def grid(self) -> Grid:
-        """Which setting stands where: places in order of size of the domain, algorithms in order of their names."""
-        keys = list(zip(*(self.columns[name].tolist() for name in Place._fields), strict=True))
-        places = tuple(sorted(map(Place._make, set(keys)), key=_order))
-        labels = tuple(dict.fromkeys(sorted(self.labels.tolist(), key=str.casefold)))
-        row = {tuple(place): number for number, place in enumerate(places)}
+        """Which setting stands where: places in their order, algorithms in order of their names."""
+        places, labels = self.places, tuple(sorted(dict.fromkeys(self.labels.tolist()), key=str.casefold))
+        row = {place: number for number, place in enumerate(places)}
         column = {label: number for number, label in enumerate(labels)}
         index = np.full((len(places), len(labels)), -1, dtype=np.int64)
-        at = [row[key] for key in keys], [column[label] for label in self.labels.tolist()]
+        at = [row[key] for key in self.rows(*Place._fields)], [column[label] for label in self.labels.tolist()]
         index[at] = np.arange(len(self))
         return Grid(places, labels, index)
 
