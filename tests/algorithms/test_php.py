@@ -55,17 +55,17 @@ class TestDeviations:
     @pytest.mark.parametrize("counts", list(lines()), ids=lambda counts: f"n{len(counts)}")
     def test_every_cut_of_the_line(self, counts):
         """Uncut and for every cut, the deviations are those of the definition to 1e-15 of their size."""
-        found = SortedLine(counts).whole
-        exact = [-float(score) for score in reference.split_scores(counts, 0, len(counts), 0)]
+        found = SortedLine(counts).bisection_scores(np.array([0]), np.array([len(counts)]), 0.0)
+        exact = [float(score) for score in reference.split_scores(counts, 0, len(counts), 0)]
         assert np.allclose(found, exact, rtol=1e-15, atol=1e-9)
 
     def test_several_intervals_at_once(self):
         """Short and long intervals with gaps between them do not disturb one another."""
         counts = np.random.default_rng(1).integers(0, 30, 200)
         starts, stops = np.array([0, 4, 30, 31, 150]), np.array([3, 28, 31, 140, 158])
-        found = SortedLine(counts).bisections(starts, stops)
+        found = SortedLine(counts).bisection_scores(starts, stops, 0.0)
         exact = [
-            -float(score)
+            float(score)
             for start, stop in zip(starts, stops, strict=True)
             for score in reference.split_scores(counts, start, stop, 0)
         ]
@@ -80,7 +80,8 @@ class TestDeviations:
             starts, stops = np.array([0]), np.array([300])
             for _ in range(6):
                 fresh = SortedLine(counts)
-                assert (line.bisections(starts, stops) == fresh.bisections(starts, stops)).all()
+                found, again = (each.bisection_scores(starts, stops, 2.5) for each in (line, fresh))
+                assert (found == again).all()
                 cuts = rng.integers(1, stops - starts)  # at least one cell on either side
                 cuts[rng.random(len(cuts)) < 0.2] = 0
                 _, starts, stops, _ = parts_of_cuts(starts, stops, cuts, 1, 1000)

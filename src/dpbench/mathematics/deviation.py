@@ -16,23 +16,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class _Swept:
-    """What was found of each cut m: ``ahead[m]`` is dev[since[m], m), ``behind[m]`` is dev[m, until[m])."""
-
-    ahead: Floats
-    since: Ints
-    behind: Floats
-    until: Ints
-
-    @classmethod
-    def nothing(cls, n: int) -> _Swept:
-        return cls(np.empty(n), np.full(n, -1), np.empty(n), np.full(n, -1))
-
-    def copy(self) -> _Swept:
-        return _Swept(self.ahead.copy(), self.since.copy(), self.behind.copy(), self.until.copy())
-
-
 class SortedLine:
     """Counts along a line, sorted once; what the scores of this module are shown in place of the counts.
 
@@ -42,39 +25,37 @@ class SortedLine:
     def __init__(self, counts: Ints) -> None:
         self.counts = counts.copy()  # kernels take arrays that could be written to
         self.order = np.argsort(counts, kind="stable")
-        self._swept = self._swept_whole = _Swept.nothing(len(counts))
+        # what bisection_scores keeps
+        self._found, self._ends = np.empty((4, len(counts) + 1)), np.full((4, len(counts) + 1), -1)
 
     @cached_property
-    def whole(self) -> Floats:
-        """:meth:`bisections` of the whole line, kept: every trial begins with it."""
-        found = self._bisections(np.zeros(1, dtype=np.int64), np.array([len(self.counts)]))
-        self._swept_whole = self._swept.copy()
+    def _whole(self) -> tuple[Floats, Floats, Ints]:
+        """Scores of the whole line without a price, and what is kept then: every trial begins with it."""
+        self._ends.fill(-1)
+        scores = self._scores(np.zeros(1, dtype=np.int64), np.array([len(self.counts)]), 0.0)
+        return scores, self._found.copy(), self._ends.copy()
+
+    def bisection_scores(self, starts: Ints, stops: Ints, price: float) -> Floats:
+        """Of each interval: -dev[a, b), then -price - (dev[a, m) + dev[m, b)) for every cut m inside; one a cell."""
+        if stops[0] - starts[0] < len(self.counts):
+            return self._scores(starts, stops, price)
+        scores, self._found[:], self._ends[:] = self._whole
+        scores = scores - price
+        scores[0] += price
+        return scores
+
+    def _scores(self, starts: Ints, stops: Ints, price: float) -> Floats:
+        from dpbench.mathematics.kernels.bisection import bisection_scores
+
+        found: Floats = bisection_scores(self.counts, self.order, starts, stops, price, self._found, self._ends)
         return found
 
-    def bisections(self, starts: Ints, stops: Ints) -> Floats:
-        """Of each interval: dev[a, b), then dev[a, m) + dev[m, b) for every cut m inside; one value per cell."""
-        if stops[0] - starts[0] < len(self.counts):
-            return self._bisections(starts, stops)
-        whole = self.whole
-        self._swept = self._swept_whole.copy()
-        return whole
+    def trace_scores(self, starts: Ints, stops: Ints, cuts: Ints, price: float) -> Floats:
+        """Minus deviation and price of all clusters before the first decision and after each, ``(decisions + 1,)``."""
+        from dpbench.mathematics.kernels.bisection import trace_scores
 
-    def _bisections(self, starts: Ints, stops: Ints) -> Floats:
-        from dpbench.mathematics.kernels.bisection import bisections
-
-        swept = self._swept
-        return np.asarray(
-            bisections(self.counts, self.order, starts, stops, swept.ahead, swept.since, swept.behind, swept.until)
-        )
-
-    def total_deviations(self, starts: Ints, stops: Ints, cuts: Ints) -> Floats:
-        """Total deviation of the clusters before the first decision and after each, ``(decisions + 1,)``."""
-        from dpbench.mathematics.kernels.bisection import deviation, reductions
-
-        total = np.empty(len(cuts) + 1)
-        total[0] = deviation(self.counts, 0, len(self.counts))
-        total[1:] = total[0] - np.cumsum(reductions(self.counts, starts, stops, cuts))
-        return total
+        found: Floats = trace_scores(self.counts, starts, stops, cuts, price, self._found, self._ends)
+        return found
 
 
 @dataclass(frozen=True)
@@ -113,9 +94,7 @@ class Bisections:
 
     def score(self, line: SortedLine) -> Floats:
         """One score a cell of the intervals."""
-        scores = -self.price - line.bisections(self.first, self.stop)
-        scores[self.starts[:-1]] += self.price
-        return np.asarray(scores)
+        return line.bisection_scores(self.first, self.stop, self.price)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,5 +118,4 @@ class BisectionTrace:
 
     def score(self, line: SortedLine) -> Floats:
         """``(decisions + 1,)``."""
-        clusters = 1 + np.concatenate([[0], np.cumsum(self.cut > 0)])
-        return np.asarray(-(line.total_deviations(self.first, self.stop, self.cut) + self.price * clusters))
+        return line.trace_scores(self.first, self.stop, self.cut, self.price)

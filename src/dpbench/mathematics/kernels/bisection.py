@@ -100,6 +100,25 @@ def _sweep(counts, ranks, values, start, stop, shelf, backwards, part):  # type:
 _SHORT = 8  # intervals up to this length are summed up directly
 
 
+@njit("float64(int64[::1], int64, int64)", cache=True, forceinline=True)
+def _short_deviation(counts, start, stop):  # type: ignore[no-untyped-def]
+    """The same as :func:`deviation` without a view of the counts, which takes longer than a few of them."""
+    length = stop - start
+    if length == 1:
+        return 0.0
+    total = 0
+    for i in range(start, stop):
+        total += counts[i]
+    q = total // length
+    r = total - q * length
+    below = 0
+    missing = 0
+    for i in range(start, stop):
+        below += counts[i] <= q
+        missing += max(q - counts[i], 0)
+    return 2.0 * (missing + r * below / length)
+
+
 @njit("boolean(int64[::1], int64)", cache=True)
 def _all_are(marks, wanted):  # type: ignore[no-untyped-def]
     others = 0
@@ -108,21 +127,21 @@ def _all_are(marks, wanted):  # type: ignore[no-untyped-def]
     return others == 0
 
 
-@njit(
-    "float64[::1](int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], float64[::1], int64[::1])",
-    cache=True,
-)
-def bisections(counts, order, starts, stops, ahead, since, behind, until):  # type: ignore[no-untyped-def]
-    """For each of several disjoint intervals, its deviation uncut and then that of its halves for each cut.
+@njit("float64[::1](int64[::1], int64[::1], int64[::1], int64[::1], float64, float64[:,::1], int64[:,::1])", cache=True)
+def bisection_scores(counts, order, starts, stops, price, found, ends):  # type: ignore[no-untyped-def]
+    """For each of several disjoint intervals, the score of leaving it and that of each cut.
 
-    ``order`` sorts all counts. Returns one value per cell of the intervals, interval by interval: first dev[a, b), then
-    dev[a, m) + dev[m, b) for m = a + 1 ... b - 1.
+    ``order`` sorts all counts. Returns one value per cell of the intervals, interval by interval: first -dev[a, b),
+    then -price - (dev[a, m) + dev[m, b)) for m = a + 1 ... b - 1.
 
-    What sweeps find is kept: ``ahead[m]`` is dev[since[m], m), ``behind[m]`` is dev[m, until[m]). The left part of an
-    interval begins where the interval does, and the right one ends where it does, so of the two sweeps that each needs
-    one has been done.
+    What is found is kept, in four rows of ``found``, each ``(n + 1,)``, beside the other ends in ``ends``. Sweeps:
+    ``found[0, m]`` is dev[ends[0, m], m), ``found[1, m]`` is dev[m, ends[1, m]). The left part of an interval begins
+    where the interval does, and the right one ends where it does, so of the two sweeps that each needs one has been
+    done. Intervals: ``found[2, m]`` and ``found[3, m]`` are the same of the first interval that ended, or began, at m;
+    in a search by bisection these are the two parts of the cut at m.
     """
     n = counts.shape[0]
+    ahead, behind, since, until = found[0], found[1], ends[0], ends[1]
     intervals = starts.shape[0]
     owner = np.full(n, -1, dtype=np.int64)
     first = np.zeros(intervals + 1, dtype=np.int64)
@@ -148,10 +167,19 @@ def bisections(counts, order, starts, stops, ahead, since, behind, until):  # ty
     result = np.empty(first[intervals])
     for g in range(intervals):
         a, b = starts[g], stops[g]
-        result[first[g]] = deviation(counts, a, b)
+        uncut = deviation(counts, a, b)
+        if ends[2, b] < 0:
+            ends[2, b] = a
+            found[2, b] = uncut
+        if ends[3, a] < 0:
+            ends[3, a] = b
+            found[3, a] = uncut
+        result[first[g]] = -price - uncut + price
         if b - a <= _SHORT:
             for cut in range(a + 1, b):
-                result[first[g] + cut - a] = deviation(counts, a, cut) + deviation(counts, cut, b)
+                result[first[g] + cut - a] = -price - (
+                    _short_deviation(counts, a, cut) + _short_deviation(counts, cut, b)
+                )
             continue
         own = values[first[g] : first[g] + distinct[g]]
         if not _all_are(since[a + 1 : b], a):
@@ -161,7 +189,7 @@ def bisections(counts, order, starts, stops, ahead, since, behind, until):  # ty
             _sweep(counts, ranks, own, a, b, shelf, True, behind[a + 1 : b])
             until[a + 1 : b] = b
         for cut in range(a + 1, b):
-            result[first[g] + cut - a] = ahead[cut] + behind[cut]
+            result[first[g] + cut - a] = -price - (ahead[cut] + behind[cut])
     return result
 
 
@@ -200,17 +228,35 @@ def parts_of_cuts(starts, stops, chosen, clusters, most):  # type: ignore[no-unt
     return cuts[:done].copy(), begin[:parts].copy(), end[:parts].copy(), clusters
 
 
-@njit("float64[::1](int64[::1], int64[::1], int64[::1], int64[::1])", cache=True)
-def reductions(counts, starts, stops, cuts):  # type: ignore[no-untyped-def]
-    """How much each cut lowers the deviation of its interval, ``(decisions,)``; 0 where the cut is 0: no cut."""
-    result = np.zeros(starts.shape[0])
+@njit("float64[::1](int64[::1], int64[::1], int64[::1], int64[::1], float64, float64[:,::1], int64[:,::1])", cache=True)
+def trace_scores(counts, starts, stops, cuts, price, found, ends):  # type: ignore[no-untyped-def]
+    """Minus the total deviation and the price of the clusters, before the first decision and after each.
+
+    A decision cuts an interval; 0: it does not. ``found`` and ``ends`` as :func:`bisection_scores` has left them.
+    """
+    result = np.empty(starts.shape[0] + 1)
+    whole = deviation(counts, 0, counts.shape[0])
+    less = 0.0
+    clusters = 1
+    result[0] = -(whole + price * clusters)
     for d in range(starts.shape[0]):
         if cuts[d] > 0:
-            result[d] = (
-                deviation(counts, starts[d], stops[d])
-                - deviation(counts, starts[d], cuts[d])
-                - deviation(counts, cuts[d], stops[d])
-            )
+            lowered = 0.0
+            for span in range(3):  # the interval, then its parts
+                start = cuts[d] if span == 2 else starts[d]
+                stop = cuts[d] if span == 1 else stops[d]
+                if stop - start == 1:
+                    dev = 0.0
+                elif ends[2, stop] == start:
+                    dev = found[2, stop]
+                elif ends[3, start] == stop:
+                    dev = found[3, start]
+                else:
+                    dev = deviation(counts, start, stop)
+                lowered = lowered - dev if span else dev
+            less += lowered
+            clusters += 1
+        result[d + 1] = -((whole - less) + price * clusters)
     return result
 
 
