@@ -8,7 +8,7 @@ import pytest
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput
 from dpbench.mathematics.grid import BoxCounts, GridCounts, SummedAreas, box_tree, nearly_equal, steps
-from dpbench.mathematics.kernels.boxes import cut_boxes, quarters
+from dpbench.mathematics.kernels.boxes import cut_boxes, long_boxes, quarters
 from dpbench.mathematics.kernels.grid import cut_into_squares
 from reference.grid import block_average, labels_of, square_labels
 
@@ -105,20 +105,29 @@ def test_boxes_need_not_tile_the_domain():
     np.testing.assert_array_equal(boxes.labels, [-1, 0, -1, -1, 0, -1])
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_cutting_in_two(shape):
-    """Where the cut is inside a box; the parts of all tile the domain, side by side."""
+@pytest.mark.parametrize("shape", [(9, 7), (1, 12), (16, 2), (1, 1)])
+@pytest.mark.parametrize("single_cells", [False, True])
+def test_cutting_in_two(shape, single_cells):
+    """Every box that is longer than one cell, at the boundary that was chosen; parts know whose they are."""
     rng = np.random.default_rng(1)
-    lower, upper = random_boxes(shape, rng)
-    for axis in range(len(shape)):
-        cut = rng.integers(0, shape[axis] + 1, size=len(lower))
-        low, high, parts = cut_boxes(lower, upper, axis, cut)
-        labels_of(shape, low, high)
-        inside = (lower[:, axis] < cut) & (cut < upper[:, axis])
-        np.testing.assert_array_equal(parts, 1 + inside)
-        owner = np.repeat(np.arange(len(lower)), parts)
-        assert (low >= lower[owner]).all()
-        assert (high <= upper[owner]).all()
+    lower, upper = random_boxes(shape, rng, cuts=40)
+    owner = 100 + np.arange(len(lower))
+    for axis in range(2):
+        long = upper[:, axis] - lower[:, axis] > 1
+        low, high = long_boxes(lower, upper, axis)
+        np.testing.assert_array_equal(low, lower[long])
+        np.testing.assert_array_equal(high, upper[long])
+        chosen = rng.integers(0, high[:, axis] - low[:, axis] - 1)
+        low, high, owners = cut_boxes(lower, upper, axis, chosen, owner, single_cells)
+        kept = np.ones(len(lower), dtype=bool) if single_cells else (upper - lower > 1).any(axis=1)
+        np.testing.assert_array_equal(owners, np.repeat(owner, np.where(kept, 1 + long, 0)))
+        np.testing.assert_array_equal(
+            np.prod(upper - lower, axis=1)[kept],
+            [np.prod(high - low, axis=1)[owners == each].sum() for each in owner[kept]],
+        )
+        cuts = high[:-1, axis][owners[:-1] == owners[1:]]
+        np.testing.assert_array_equal(cuts, lower[long, axis] + 1 + chosen)
+        np.testing.assert_array_equal(low[1:, axis][owners[:-1] == owners[1:]], cuts)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -142,7 +151,7 @@ def test_cutting_into_squares(shape):
 def test_quarters(first):
     """The middle of both axes, larger parts first, a side of one cell whole, a single cell not at all."""
     lower, upper = np.array([[0, 0], [5, 0], [5, 3], [6, 3]]), np.array([[5, 3], [6, 3], [6, 4], [8, 4]])
-    low, high, fanout, begins = quarters(lower, upper, first, 2, 21, 0)
+    low, high, fanout, begins = quarters(lower, upper, first, 2, 0)
     np.testing.assert_array_equal(begins[:3], [0, 4, 12])
     np.testing.assert_array_equal(fanout[:12], [4, 2, 0, 2, 4, *([2, 4] if first == 0 else [4, 2]), 2, 2, 0, 0, 0])
     np.testing.assert_array_equal(fanout[12:], 0)
@@ -150,7 +159,7 @@ def test_quarters(first):
     np.testing.assert_array_equal(sizes[:4], [15, 3, 1, 2])
     np.testing.assert_array_equal(sizes[4:12], [6, 3, 4, 2, 2, 1, 1, 1] if first == 0 else [6, 4, 3, 2, 2, 1, 1, 1])
     # with room in front for others they are the same
-    later = quarters(lower, upper, first, 2, 21, 3)
+    later = quarters(lower, upper, first, 2, 3)
     np.testing.assert_array_equal(later[0][3:], low)
     np.testing.assert_array_equal(later[1][3:], high)
     np.testing.assert_array_equal(later[2][3:], fanout)
@@ -158,6 +167,20 @@ def test_quarters(first):
     # what is below a box adds up to it
     parents = np.repeat(np.arange(12), fanout[:12])
     np.testing.assert_array_equal(np.bincount(parents, sizes[4:], 12), np.where(fanout[:12] > 0, sizes[:12], 0))
+
+
+@pytest.mark.parametrize("depths", [0, 1, 3, 8])
+def test_quarters_of_any_boxes(depths):
+    """Leaves tile the boxes and are single cells where the depth allows it: all boxes have found room."""
+    rng = np.random.default_rng(depths)
+    for shape in ((1, 1), (1, 40), (33, 17), (64, 64), (5, 3)):
+        lower, upper = random_boxes(shape, rng, cuts=10)
+        low, high, fanout, begins = quarters(lower, upper, 0, depths, 0)
+        leaves = fanout == 0
+        labels_of(shape, low[leaves], high[leaves])
+        assert begins[-1] == len(low) == len(lower) + fanout.sum()
+        longest = (upper - lower).max()
+        assert (high - low)[leaves].max() == max(-(-longest // 2**depths), 1)
 
 
 def test_a_tree_of_boxes():

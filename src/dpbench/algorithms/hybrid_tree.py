@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,13 @@ from dpbench.workloads import Workload
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+@lru_cache(maxsize=32)
+def _weights(height: int) -> Floats:
+    """Of the counts of every depth; they grow by 2^(1/3) a depth and add up to 1."""
+    growth = 2.0 ** (np.arange(height + 1) / 3)
+    return np.asarray(growth / growth.sum())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,34 +110,28 @@ class HybridTree(Algorithm):
             lower, upper = low, high
             if len(lower) == 0:
                 break
-        depths, ends = self.height - self.kd_levels, np.cumsum([len(level[2]) for level in levels], dtype=np.int64)
-        above = int(ends[-1]) if levels else 0
-        low, high, fanout, begins = quarters(lower, upper, self.kd_levels % 2, depths, domain.size, above)
-        if levels:
-            low[:above], high[:above], fanout[:above] = (np.concatenate(each) for each in zip(*levels, strict=True))
-        growth = 2.0 ** (np.arange(self.height + 1) / 3)
-        return box_tree(domain, low, high, fanout, np.concatenate([ends, begins[1:]]), growth / growth.sum())
+        depths, above = self.height - self.kd_levels, sum(len(level[2]) for level in levels)
+        low, high, fanout, begins = quarters(lower, upper, self.kd_levels % 2, depths, above)
+        ends = [0]
+        for level in levels:
+            start, stop = ends[-1], ends[-1] + len(level[2])
+            low[start:stop], high[start:stop], fanout[start:stop] = level
+            ends.append(stop)
+        return box_tree(domain, low, high, fanout, np.array(ends[1:] + begins.tolist()[1:]), _weights(self.height))
 
     def _cut_at_medians(
         self, data: PrivateData, domain: Domain, lower: Ints, upper: Ints, first: int, portion: Fraction
     ) -> tuple[Ints, Ints, Ints]:
         """Cut every box along axis ``first``, then every part along the other; a single cell has no parts."""
-        from dpbench.mathematics.kernels.boxes import cut_boxes
+        from dpbench.mathematics.kernels.boxes import cut_boxes, long_boxes
 
-        fanout = np.zeros(len(lower), dtype=np.int64)
-        # single cells stay as they are
-        several = (upper - lower > 1).any(axis=1)
-        lower, upper = lower[several], upper[several]
-        parts = np.ones(len(lower), dtype=np.int64)
+        boxes = len(lower)
+        owner = chosen = np.arange(boxes)
         for axis in (first, 1 - first):
             # a private median per box, boxes that are one cell wide without
-            cut = lower[:, axis].copy()  # no cut
-            long = upper[:, axis] - cut > 1
-            if long.any():
-                medians = MedianCuts(BoxCounts(domain, lower[long], upper[long]), axis, self.tight)
-                cut[long] += 1 + data.ask(GroupedGumbelMax(medians), portion, f"medians along axis {axis}")
-            lower, upper, halves = cut_boxes(lower, upper, axis, cut)
-            if len(halves):
-                parts = np.add.reduceat(halves, np.cumsum(parts) - parts)
-        fanout[several] = parts
-        return lower, upper, fanout
+            low, high = long_boxes(lower, upper, axis)
+            if len(low):
+                medians = MedianCuts(BoxCounts(domain, low, high), axis, self.tight)
+                chosen = data.ask(GroupedGumbelMax(medians), portion, f"medians along axis {axis}")
+            lower, upper, owner = cut_boxes(lower, upper, axis, chosen, owner, axis != first)
+        return lower, upper, np.bincount(owner, minlength=boxes)

@@ -101,55 +101,80 @@ def lay_out(lower, upper, fanout, ends, inner, leaf, sides, cells):  # type: ign
     return start, stop, order, first_child, weight
 
 
-@njit(
-    "Tuple((int64[:,::1], int64[:,::1], int64[::1]))(int64[:,::1], int64[:,::1], int64, int64[::1])",
-    cache=True,
-)
-def cut_boxes(lower, upper, axis, cut):  # type: ignore[no-untyped-def]
-    """Cut boxes in two along an axis; one that has its cut not inside stays whole.
-
-    Returns the parts, those of a box side by side, and how many each box has.
-    """
-    boxes, axes = lower.shape
-    parts = np.empty(boxes, dtype=np.int64)
-    low = np.empty((2 * boxes, axes), dtype=np.int64)
-    high = np.empty((2 * boxes, axes), dtype=np.int64)
+@njit("UniTuple(int64[:,::1], 2)(int64[:,::1], int64[:,::1], int64)", cache=True)
+def long_boxes(lower, upper, axis):  # type: ignore[no-untyped-def]
+    """The boxes on two axes that have more than one cell along an axis."""
+    boxes = lower.shape[0]
+    low = np.empty((boxes, 2), dtype=np.int64)
+    high = np.empty((boxes, 2), dtype=np.int64)
     k = 0
     for b in range(boxes):
-        low[k] = lower[b]
-        high[k] = upper[b]
-        parts[b] = 1
-        if lower[b, axis] < cut[b] < upper[b, axis]:
-            high[k, axis] = cut[b]
+        if upper[b, axis] - lower[b, axis] > 1:
+            for each in range(2):
+                low[k, each] = lower[b, each]
+                high[k, each] = upper[b, each]
             k += 1
-            low[k] = lower[b]
-            high[k] = upper[b]
-            low[k, axis] = cut[b]
-            parts[b] = 2
-        k += 1
-    return low[:k].copy(), high[:k].copy(), parts
+    return low[:k], high[:k]
 
 
 @njit(
-    "Tuple((int64[:,::1], int64[:,::1], int64[::1], int64[::1]))"
-    "(int64[:,::1], int64[:,::1], int64, int64, int64, int64)",
+    "Tuple((int64[:,::1], int64[:,::1], int64[::1]))"
+    "(int64[:,::1], int64[:,::1], int64, int64[::1], int64[::1], boolean)",
     cache=True,
 )
-def quarters(lower, upper, first, depths, cells, above):  # type: ignore[no-untyped-def]
+def cut_boxes(lower, upper, axis, chosen, owner, single_cells):  # type: ignore[no-untyped-def]
+    """Cut each of the :func:`long_boxes` along an axis in two, at its boundary with the number ``chosen`` from 0.
+
+    Returns the parts, those of a box side by side, and the ``owner`` of each: that of its box. Other boxes stay whole,
+    those of a single cell only with ``single_cells``.
+    """
+    boxes = lower.shape[0]
+    low = np.empty((2 * boxes, 2), dtype=np.int64)
+    high = np.empty((2 * boxes, 2), dtype=np.int64)
+    owners = np.empty(2 * boxes, dtype=np.int64)
+    k = 0
+    long = 0
+    for b in range(boxes):
+        length = upper[b, axis] - lower[b, axis]
+        if length == 1 and upper[b, 1 - axis] - lower[b, 1 - axis] == 1 and not single_cells:
+            continue
+        for part in range(2 if length > 1 else 1):
+            for each in range(2):
+                low[k, each] = lower[b, each]
+                high[k, each] = upper[b, each]
+            if length > 1:
+                cut = lower[b, axis] + 1 + chosen[long]
+                if part == 0:
+                    high[k, axis] = cut
+                else:
+                    low[k, axis] = cut
+            owners[k] = owner[b]
+            k += 1
+        long += length > 1
+    return low[:k], high[:k], owners[:k]
+
+
+@njit(
+    "Tuple((int64[:,::1], int64[:,::1], int64[::1], int64[::1]))(int64[:,::1], int64[:,::1], int64, int64, int64)",
+    cache=True,
+)
+def quarters(lower, upper, first, depths, above):  # type: ignore[no-untyped-def]
     """Cut boxes on two axes at the middle of each, the first parts longer, and their parts again, ``depths`` times.
 
     A side of one cell is not cut. Parts of a box are side by side, by the parts of axis ``first``, which alternates
     with the depth. Returns all boxes, depth by depth from the given ones on; how many parts each has: none for a
-    single cell, or at the last depth; and where each depth begins. ``cells`` are in all boxes together. In front of
-    them is room for ``above`` other boxes.
+    single cell, or at the last depth; and where each depth begins. In front of them is room for ``above`` other boxes.
     """
     boxes = lower.shape[0]
-    # at each depth as many boxes as cells at most, or four for each of the depth before
+    # after d cuts a side is in 2^d parts, or in single cells
     room = above + boxes
-    widest = boxes
-    for _ in range(depths):
-        widest = min(4 * widest, cells)
-        room += widest
+    for b in range(boxes):
+        one = upper[b, 0] - lower[b, 0]
+        other = upper[b, 1] - lower[b, 1]
+        for depth in range(depths):
+            if max(one, other) <= 1 << depth:  # single cells
+                break
+            room += min(one, 2 << depth) * min(other, 2 << depth)
     low = np.empty((room, 2), dtype=np.int64)
     high = np.empty((room, 2), dtype=np.int64)
     fanout = np.zeros(room, dtype=np.int64)

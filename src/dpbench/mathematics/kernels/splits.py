@@ -9,6 +9,15 @@ import numpy as np
 from numba import njit
 
 
+@njit("int64[::1](int64[:,::1], int64[:,::1], int64)", cache=True)
+def starts_of_cuts(lower, upper, axis):  # type: ignore[no-untyped-def]
+    """Where each box's inner boundaries along an axis start among those of all, and where the last one's end."""
+    starts = np.zeros(lower.shape[0] + 1, dtype=np.int64)
+    for b in range(lower.shape[0]):
+        starts[b + 1] = starts[b] + upper[b, axis] - lower[b, axis] - 1
+    return starts
+
+
 @njit("float64[::1](int64[::1], int64[::1], int64[:,::1], int64[:,::1], int64, int64)", cache=True)
 def median_scores(table, strides, lower, upper, axis, candidates):  # type: ignore[no-untyped-def]
     """-|records below the cut - records / 2| for every inner boundary of every box along an axis, box by box."""
