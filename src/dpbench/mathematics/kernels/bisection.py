@@ -119,6 +119,15 @@ def _short_deviation(counts, start, stop):  # type: ignore[no-untyped-def]
     return 2.0 * (missing + r * below / length)
 
 
+@njit("int64[::1](int64[::1], int64[::1])", cache=True)
+def starts_of_cells(starts, stops):  # type: ignore[no-untyped-def]
+    """Where each interval's cells start among those of all intervals, and where the last one's end."""
+    first = np.zeros(starts.shape[0] + 1, dtype=np.int64)
+    for g in range(starts.shape[0]):
+        first[g + 1] = first[g] + stops[g] - starts[g]
+    return first
+
+
 @njit("boolean(int64[::1], int64)", cache=True)
 def _all_are(marks, wanted):  # type: ignore[no-untyped-def]
     others = 0
@@ -144,11 +153,10 @@ def bisection_scores(counts, order, starts, stops, price, found, ends):  # type:
     ahead, behind, since, until = found[0], found[1], ends[0], ends[1]
     intervals = starts.shape[0]
     owner = np.full(n, -1, dtype=np.int64)
-    first = np.zeros(intervals + 1, dtype=np.int64)
+    first = starts_of_cells(starts, stops)
     for g in range(intervals):
         if stops[g] - starts[g] > _SHORT:
             owner[starts[g] : stops[g]] = g
-        first[g + 1] = first[g] + stops[g] - starts[g]
     # ranks within each interval: the counts are met in ascending order and dealt out to their intervals
     ranks = np.zeros(n, dtype=np.int64)
     values = np.empty(first[intervals], dtype=np.int64)
@@ -225,7 +233,7 @@ def parts_of_cuts(starts, stops, chosen, clusters, most):  # type: ignore[no-unt
         done += 1
         if clusters >= most:
             break
-    return cuts[:done].copy(), begin[:parts].copy(), end[:parts].copy(), clusters
+    return cuts[:done], begin[:parts], end[:parts], clusters
 
 
 @njit("float64[::1](int64[::1], int64[::1], int64[::1], int64[::1], float64, float64[:,::1], int64[:,::1])", cache=True)
