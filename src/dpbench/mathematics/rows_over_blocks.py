@@ -24,8 +24,8 @@ FEWEST, MOST = 8, 512
 """Blocks that a line has: with fewer rows are no better than a chain, for more they are not found in a second."""
 SIGNAL = 8.0
 """Records of a mean block, times epsilon, from which on rows are measured."""
-SPARSE = ((0.05, 0.7), (0.35, 1.0))
-"""What the odds of cells are multiplied by, by evenness: where most blocks are empty, they tell of their cells."""
+SPARSE, FEWER = (0.05, 0.35), (0.7, 1.0)
+"""What the odds of cells are multiplied by at some evenness: where most blocks are empty, they tell of their cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def rows_over_blocks(workload: Workload, signal: float, evenness: float = 1.0) -
     axis, best = _fitted(blocks)
     keeps = 1 / (1 + (HALF * np.array([side, blocks]) / max(signal, 1.0)) ** EXPONENT)
     weights = (np.array([best, 1 - best]) + LEAST * (1 - keeps[0])) * keeps
-    weights[0] *= np.interp(evenness, *zip(*SPARSE, strict=True))
+    weights[0] *= np.interp(evenness, SPARSE, FEWER)
     share = Fraction(round(float(weights[0] / weights.sum()) * UNIT), UNIT)
     edges = np.minimum(np.arange(blocks + 1) << LEVEL, side)
     return RowsOverBlocks(edges, axis, min(max(share, Fraction(1, UNIT)), 1 - Fraction(1, UNIT)))
