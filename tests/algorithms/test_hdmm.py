@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from dpbench import algorithms, fitted
 from dpbench.algorithms import hdmm
 from dpbench.errors import InvalidEpsilon, InvalidInput, InvalidWorkload, Unsupported
 from dpbench.mathematics import p_identity_fit, p_identity_known
+from dpbench.mathematics.moments import grouped_axes
 from dpbench.privacy import Recording
 from dpbench.workloads import AllRange, Identity, Prefix, RandomRange, RandomSmall, Ranges
 from reference import p_identity as reference
@@ -285,3 +287,14 @@ def test_the_bytes_do_not_depend_on_the_threads_of_a_library(side, iterations, t
         done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
         found.add(done.stdout)
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("weight", [1e100, 1e-100])
+def test_weights_far_from_1_are_searched_like_others(weight):
+    """With no warning, and the same strategy to rounding: the unit of weights does not matter."""
+    far, near = (grouped_axes(Ranges(4, [0, 1], [4, 2], [each, -each]))[0].moment for each in (weight, 1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = p_identity_fit.fit_axis(far, starts=1, iterations=400)
+    expected = p_identity_fit.fit_axis(near, starts=1, iterations=400)
+    np.testing.assert_allclose(p_identity_fit.trace(near, found), p_identity_fit.trace(near, expected), rtol=1e-3)

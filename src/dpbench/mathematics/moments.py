@@ -21,6 +21,8 @@ from dpbench.workloads import AxisRanges, RandomRange, RandomSmall, Ranges, Work
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+FAR = 1e100
+"""Shares of listed ranges that are larger, or smaller than one over it, are brought near 1."""
 BLOCK = 2**23
 """About how many numbers one product with K holds at a time."""
 
@@ -192,6 +194,9 @@ def listed_axis(ranges: Ranges, axis: int, counts: Floats) -> GroupedAxis:
     codes = np.searchsorted(edges, lower) * (groups + 1) + np.searchsorted(edges, upper)
     kinds, which = np.unique(codes, return_inverse=True)
     share = np.bincount(which.reshape(-1), weights=counts / len(counts)).astype(np.float64)
+    largest = float(share.max())
+    if not 1 / FAR <= largest <= FAR:  # their unit does not matter, and squares of slopes are to be within floats
+        share = share / 2.0 ** np.floor(np.log2(largest))
     return GroupedAxis(edges, Listed(groups, kinds // (groups + 1), kinds % (groups + 1), share))
 
 
