@@ -174,7 +174,7 @@ def test_a_data_dependent_algorithm_has_no_expected_error():
         dpb.algorithms.get("Uniform").expected_error(PREFIX, 0.1)
 
 
-@pytest.mark.parametrize("name", ["Identity", "H", "Hb", "GreedyH", "HDMM", "Privelet"])
+@pytest.mark.parametrize("name", ["Identity", "H", "Hb", "HbW", "GreedyH", "HDMM", "Privelet"])
 def test_an_expected_error_beyond_floats_is_refused(name):
     """Infinity is no error."""
     heavy = dpb.workloads.Ranges(4, [0, 1], [4, 2], [1e100, -1e100])

@@ -192,6 +192,13 @@ class Explanation:
         return f"{self.algorithm.name} on {self.domain}, {self.ledger}{note}"
 
 
+def finite_error(error: float) -> float:
+    """An expected error, if floats can hold it."""
+    if not np.isfinite(error):
+        raise InvalidInput("the expected error is too large for floats; give smaller weights or a larger budget")
+    return error
+
+
 @dataclass(frozen=True, kw_only=True)
 class Algorithm:
     """Base class of every algorithm; see the module's docstring."""
@@ -448,10 +455,7 @@ class Algorithm:
         notion = self.notion(epsilon, delta, rho)
         self.check_domain(Workload.insist(workload).domain.afford(), workload)
         strategy, unit_error = self.measurement(workload)
-        error = notion.noise_variance(strategy) * unit_error
-        if not np.isfinite(error):
-            raise InvalidInput("the expected error is too large for floats; give smaller weights or a larger budget")
-        return error
+        return finite_error(notion.noise_variance(strategy) * unit_error)
 
     def check_domain(self, domain: Domain, workload: Workload) -> None:
         """Insist that the algorithm supports the domain and that the workload is over it."""

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.algorithm import Algorithm, ErrorBars, NoiseBars, Outcome
+from dpbench.algorithm import Algorithm, ErrorBars, NoiseBars, Outcome, finite_error
 from dpbench.domain import Domain
 from dpbench.mathematics.block_tree import block_tree
 from dpbench.mathematics.least_squares import TreeLeastSquares
@@ -83,7 +83,7 @@ class HbW(Algorithm):
         self.check_domain(Workload.insist(workload).domain.afford(), workload)
         hierarchy = _hierarchy(workload, notion)
         strategy = _solver(workload.domain, hierarchy).strategy
-        return notion.noise_variance(strategy) * hierarchy_variance(workload, hierarchy)
+        return finite_error(notion.noise_variance(strategy) * hierarchy_variance(workload, hierarchy))
 
     def error_bars(self, outcome: Outcome) -> ErrorBars:
         """From the noise, by the two passes backwards, with the notion's hierarchy."""
