@@ -5,7 +5,7 @@ python -m benchmarks.cascade run sample-plane --out FILE.csv --each 2   the same
 python -m benchmarks.cascade run attack --out FILE.csv                  data built to hurt it
 python -m benchmarks.cascade run large --out FILE.csv                   up to 2^20 cells, three runs
 python -m benchmarks.cascade show FILE.csv                              Cascade's error over the best of the others
-python -m benchmarks.cascade again FILE.csv --out AGAIN.csv             60 runs of everything where it was above 1.5
+python -m benchmarks.cascade again FILE.csv --out AGAIN.csv             other runs of everything where it was above 1.5
 python -m benchmarks.cascade regret FILE.csv                            each over the best of everything in the file
 python -m benchmarks.cascade pair FILE.csv Cascade Other                one over another, by family and by domain
 
@@ -31,10 +31,6 @@ from dpbench.run.seeds import seed_for
 
 RIVALS = ("Identity", "Hb", "HDMM", "DAWA")
 """Those that Cascade is to be near to, whatever the data."""
-CHEAP = {"Identity": 10, "Hb": 10, "HDMM": 10, "HDMM+top-down": 10, "DAWA": 2}
-"""How many times as many trials as of others: the best of several is not to be so by luck."""
-FEW = {"Identity": 3}
-"""Trials of forms of DAWA on a workload: its weights for a list of cells take seconds, and one trial has all cells."""
 COLUMNS = (
     "part",
     "shape",
@@ -62,7 +58,7 @@ def run(chosen):
         if domain in (chosen.domain or [domain]) and kind in (chosen.workload or [kind])
     ]
     trials = 3 if chosen.part == "large" else chosen.trials
-    fill(Path(chosen.out), chosen.part, settings, {name: trials * CHEAP.get(name, 1) for name in names}, own)
+    fill(Path(chosen.out), chosen.part, settings, dict.fromkeys(names, trials), own)
 
 
 def again(chosen):
@@ -91,12 +87,11 @@ def fill(path, part, settings, trials, own):
             workload, x = dpb.workloads.build(kind, at), counts_of(shape, at, scale)
             for name, algorithm in wanted.items():
                 seed = seed_for(0, "noise", *([part] if part == "again" else []), *setting, name)
-                many = min(trials[name], FEW.get(kind, trials[name])) if name.startswith("DAWA") else trials[name]
                 begin = time.process_time()
-                found = algorithm.run(x, workload, epsilon, trials=many, seed=seed)
-                seconds = (time.process_time() - begin) / many
+                found = algorithm.run(x, workload, epsilon, trials=trials[name], seed=seed)
+                seconds = (time.process_time() - begin) / trials[name]
                 errors = dpb.loss.scaled_error(workload, x, found)
-                numbers = (many, *(f"{each:.6g}" for each in (errors.mean(), errors.std(), seconds)))
+                numbers = (trials[name], *(f"{each:.6g}" for each in (errors.mean(), errors.std(), seconds)))
                 writer.writerow(dict(zip(COLUMNS, (part, *setting, name, *numbers), strict=True)))
             file.flush()
 
@@ -217,12 +212,12 @@ def main():
     verb.add_argument("--domain", action="append", metavar="N|NxM")
     verb.add_argument("--workload", action="append", metavar="NAME")
     verb.add_argument("--each", type=int, default=1, metavar="N", help="instances of a family, or settings per stratum")
-    verb.add_argument("--trials", type=int, default=3, metavar="N")
+    verb.add_argument("--trials", type=int, default=50, metavar="N")
     verb.set_defaults(act=run)
     verb = verbs.add_parser("again")
     verb.add_argument("file")
     verb.add_argument("--out", required=True, metavar="FILE.csv")
-    verb.add_argument("--trials", type=int, default=60, metavar="N")
+    verb.add_argument("--trials", type=int, default=50, metavar="N")
     verb.set_defaults(act=again)
     looking = [verb]
     verb = verbs.add_parser("show")

@@ -12,7 +12,7 @@ from dpbench.run.seeds import seed_for
 
 BUDGETS = ((0.01, 10**5), (0.1, 10**3), (0.1, 10**4), (1.0, 10**5), (0.1, 10**7), (10.0, 10**6))
 """Epsilon and scale: signals from 100 to 10^7, epsilons from 0.01 to 10."""
-LINE, PLANE = ("256", "1000", "4096"), ("32x32", "64x64", "128x128", "64x256", "100x60")
+LINE, PLANE = ("256", "1000", "4096", "16384"), ("32x32", "64x64", "128x128", "64x256", "100x60", "256x256")
 FEW_QUERIES = 10**6
 """All ranges are asked where they are fewer than this."""
 FRESH = 100
@@ -114,16 +114,20 @@ def settings_of(part, instances):
     elif part in ("sample-line", "sample-plane"):
         yield from sample_of(1 if part == "sample-line" else 2, instances)
     elif part == "attack":
-        budgets = ((0.1, 10**3), (1.0, 10**4), (0.1, 10**6), (1.0, 10**7))
-        for domain, workloads in (("256", ("Prefix", "Identity")), ("4096", ("Prefix",)), ("64x64", ("RandomRange",))):
-            yield from product(ATTACKS, (domain,), workloads, budgets)
+        for domain, workloads in (
+            ("256", ("Prefix", "RandomSmall", "Identity", "AllRange")),
+            ("4096", ("Prefix",)),
+            ("16384", ("Prefix",)),
+            ("32x32", ("RandomRange", "RandomSmall", "Identity")),
+            ("64x64", ("RandomRange",)),
+            ("256x256", ("RandomRange",)),
+        ):
+            yield from product(ATTACKS, (domain,), workloads, BUDGETS)
             yield from product(("one-each",), (domain,), workloads, ((0.01, 0), (0.1, 0), (1.0, 0), (10.0, 0)))
     else:
         budgets = ((0.1, 10**5), (1.0, 10**8))
         for domain, shapes, workload in (
-            ("16384", ("rough/0", "clumps/0"), "Prefix"),
             ("1048576", ("rough/0", "clumps/0"), "Prefix"),
-            ("256x256", ("hill/0", "towns/0"), "RandomRange"),
             ("1024x1024", ("hill/0", "towns/0"), "RandomRange"),
         ):
             yield from product(shapes, (domain,), (workload,), budgets)

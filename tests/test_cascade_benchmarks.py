@@ -14,7 +14,7 @@ from dpbench.datasets import families
 from dpbench.workloads import Identity, Prefix, RandomRange
 
 
-@pytest.mark.parametrize(("ndim", "strata"), [(1, 84), (2, 96)])
+@pytest.mark.parametrize(("ndim", "strata"), [(1, 108), (2, 114)])
 def test_a_sample_has_every_stratum_and_grows(ndim, strata):
     """As many of every workload, domain and budget; different families; a larger sample holds the smaller."""
     small, large = list(sample_of(ndim, 1)), list(sample_of(ndim, 2))

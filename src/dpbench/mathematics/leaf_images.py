@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import prod
 from typing import Any, Literal
 
@@ -268,6 +268,8 @@ def _product_moments(workload: Workload, line: Ints, leaves: Leaves, objective: 
     """The same for a product of distributions over ranges, whose W^T W is a Kronecker product over the axes."""
     gram, many = objective == "gram", len(leaves.first)
     factors = [axis.second_moment() for axis in workload.axes or ()]
+    if all(np.count_nonzero(factor) == np.count_nonzero(np.diagonal(factor)) for factor in factors):
+        return _single_moments([np.diagonal(factor) for factor in factors], line, leaves, objective)
     columns = (leaves.bundle == np.arange(leaves.bundles)[:, None]).astype(np.float64)
     sums = np.concatenate([rows for _, rows in _through(factors, columns, workload.domain, line, leaves)])
     products = (sums * leaves.buckets) @ sums.T if gram else np.add.reduceat(sums, leaves.bounds, axis=1)
@@ -281,6 +283,17 @@ def _product_moments(workload: Workload, line: Ints, leaves: Leaves, objective: 
         for few, rows in _through(factors, np.eye(many), workload.domain, line, leaves):
             squares[few] = rows**2 @ leaves.buckets if gram else rows[np.arange(len(rows)), few]
     return products, np.add.reduceat(squares, leaves.bounds)
+
+
+def _single_moments(
+    diagonals: list[Floats], line: Ints, leaves: Leaves, objective: Objective
+) -> tuple[Floats, Floats]:
+    """The same where every range is a single cell, so that images of two leaves have nothing in common."""
+    cells, _, begins, length = _cells_of(line, leaves)
+    asked = reduce(np.multiply.outer, diagonals).reshape(-1)
+    of_leaves = np.add.reduceat(np.where(cells >= 0, asked[cells], 0.0), begins) / length**2
+    errors = np.add.reduceat(of_leaves**2 * leaves.buckets if objective == "gram" else of_leaves, leaves.bounds)
+    return np.diag(errors), errors
 
 
 def _cells_of(line: Ints, leaves: Leaves) -> tuple[Ints, Ints, Ints, Ints]:
