@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 from audit.few import some_of
@@ -66,6 +67,24 @@ def test_a_plain_laplace_mechanism_passes():
     report = audit_function(laplace_mechanism, runs=2000)
     assert report.passed
     assert report.layer("replay").verdict == "not run"
+
+
+def test_noise_from_elsewhere_is_not_called_a_memory():
+    """A function that draws from the operating system keeps nothing; one that does is told so."""
+    seen = []
+
+    def from_the_system(x, workload, epsilon, rng):
+        return x + np.random.default_rng().laplace(0, 1 / epsilon, x.shape)
+
+    def remembers(x, workload, epsilon, rng):
+        seen.append(int(x.sum()))
+        return x + rng.laplace(0, 1 / epsilon, x.shape) + len(set(seen))
+
+    def cause(function):
+        return audit_function(function, runs=100).layer("conformance").cause
+
+    assert cause(from_the_system) == "from_the_system gives two results for one generator: draw from rng alone"
+    assert cause(remembers).endswith("it keeps something between runs")
 
 
 @pytest.mark.parametrize("name", some_of(NOT_PRIVATE, 4))

@@ -10,7 +10,7 @@ from dpbench.generator import generate
 from dpbench.loss import L1, Relative, scaled_error
 from dpbench.privacy import Ledger
 from dpbench.run.bench import Bench, ledger_json
-from dpbench.run.data_vectors import draw_vector, losses, shape_on
+from dpbench.run.data_vectors import draw_vector, drift_of, losses, shape_on
 from dpbench.run.seeds import seed_for
 from dpbench.run.units import describe
 from dpbench.workloads import Prefix, RandomRange
@@ -22,7 +22,7 @@ def test_errors_are_the_papers():
     workload = RandomRange((8, 8), queries=30)
     x = rng.integers(0, 9, (8, 8))
     estimate = x + rng.normal(size=(6, 8, 8))
-    measured = losses(workload, x, x / x.sum(), estimate, int(x.sum()))
+    measured = losses(workload, x, drift_of(workload, x, x / x.sum(), int(x.sum())), estimate, int(x.sum()))
     for order in ("L2", "L1", "Linf"):
         assert measured[order.lower()] == scaled_error(workload, x, estimate, order).tolist()
     assert (measured["queries"], measured["other_losses"]) == (30, {})
@@ -37,7 +37,8 @@ def test_a_wanted_loss_is_measured_beside_the_others():
     x = rng.integers(0, 9, 16)
     estimate = x + rng.normal(size=(3, 16))
     wanted = (L1(), Relative(floor=0.1))
-    measured = losses(Prefix(16), x, x / x.sum(), estimate, int(x.sum()), wanted)
+    drift = drift_of(Prefix(16), x, x / x.sum(), int(x.sum()))
+    measured = losses(Prefix(16), x, drift, estimate, int(x.sum()), wanted)
     expected = scaled_error(Prefix(16), x, estimate, "relative:floor=0.1").tolist()
     assert measured["other_losses"] == {"relative:floor=0.1": expected}
 
@@ -47,7 +48,7 @@ def test_a_loss_that_is_not_one_number_per_trial_is_refused(gives, monkeypatch):
     """It would spoil a store."""
     monkeypatch.setattr(Relative, "errors", lambda self, answers: gives)
     with pytest.raises(InvalidInput, match="the loss relative gave .* return one finite number per trial"):
-        losses(Prefix(4), np.ones(4, dtype=np.int64), np.full(4, 0.25), np.ones((3, 4)), 4, (Relative(),))
+        losses(Prefix(4), np.ones(4, dtype=np.int64), np.zeros(4), np.ones((3, 4)), 4, (Relative(),))
 
 
 def test_a_shape_is_coarsened_once_for_a_domain(tmp_path, monkeypatch):
@@ -68,7 +69,7 @@ def test_a_shape_is_coarsened_once_for_a_domain(tmp_path, monkeypatch):
 def test_an_error_that_overflows_is_a_failure():
     """No infinity reaches a store."""
     with pytest.raises(AlgorithmFailed, match="not a number"):
-        losses(Prefix(4), np.ones(4, dtype=np.int64), np.full(4, 0.25), np.full((2, 4), 1e200), 4)
+        losses(Prefix(4), np.ones(4, dtype=np.int64), np.zeros(4), np.full((2, 4), 1e200), 4)
 
 
 def test_a_bench_remembers_only_what_does_not_matter():

@@ -20,7 +20,7 @@ from dpbench.run.code_hash.modules import OURS, Library
 from dpbench.run.code_hash.nodes import Nodes
 from dpbench.run.code_hash.reach import Reach
 from dpbench.run.code_hash.sources import RUNNER, algorithm_source, definition_source, generator_source
-from dpbench.run.data_vectors import draw_vector, losses, shape_on
+from dpbench.run.data_vectors import draw_vector, drift_of, losses, shape_on
 
 NAMES = algorithms.names()
 RUNNERS_OWN = {
@@ -74,7 +74,7 @@ def every_source():
     """The identity of everything: algorithms, their workloads, the generator, shapes."""
     found = {name: algorithm_source(algorithms.catalogue()[name]) for name in NAMES}
     for kind in (workloads.Prefix, workloads.RandomRange):
-        found[kind] = definition_source(kind, *algorithms.catalogue().values(), *RUNNER, losses)
+        found[kind] = definition_source(kind, *algorithms.catalogue().values(), *RUNNER, drift_of, losses)
     found["generator"] = generator_source.__wrapped__()
     return found | {
         name: definition_source(shape.weights, shapes.probabilities) for name, shape in shapes.SHAPES.items()
@@ -258,7 +258,7 @@ def _is_the_runners(path, qualified):
 def _roots(name):
     """Everything that the results of an algorithm depend on here."""
     drawn = [shapes.SHAPES[each].weights for each in ("bimodal", "spikes-10", "clusters")]
-    measured = (losses, shape_on, draw_vector, shapes.probabilities, *drawn)
+    measured = (losses, drift_of, shape_on, draw_vector, shapes.probabilities, *drawn)
     return algorithms.catalogue()[name], *RUNNER, workloads.Prefix, workloads.RandomRange, *measured
 
 

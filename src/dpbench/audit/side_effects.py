@@ -92,9 +92,8 @@ def _notice(event: str, arguments: tuple[Any, ...]) -> None:
         return
     deed = ""
     if event == "open" or event in ON_PATHS:
-        paths = [os.fsdecode(each) for each in arguments[:2] if isinstance(each, str | bytes | os.PathLike)]
-        if event == "open":
-            paths = paths[:1]  # what follows is the mode
+        named = arguments[: 1 if event == "open" else 2]  # what follows a path that is opened is the mode
+        paths = [os.fsdecode(each) for each in named if isinstance(each, str | bytes | os.PathLike)]
         if paths and not any(_is_code(path) for path in paths):
             deed = f"opens {paths[0]!r}" if event == "open" else f"calls {event} on {', '.join(map(repr, paths))}"
     elif event in TO_OTHERS:

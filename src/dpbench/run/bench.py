@@ -23,7 +23,7 @@ from dpbench.errors import AlgorithmFailed, RunStopped
 from dpbench.plugins import is_stranger
 from dpbench.privacy import RandomNoise
 from dpbench.run.claims import insist_on_claims
-from dpbench.run.data_vectors import draw_vector, losses, noise_seed, shape_on
+from dpbench.run.data_vectors import draw_vector, drift_of, losses, noise_seed, shape_on
 from dpbench.run.ledgers import ledger_json
 from dpbench.run.units import Unit, describe, load_algorithm
 from dpbench.store.schema import Row
@@ -43,8 +43,9 @@ class Given:
     """What a unit is run on and measured by."""
 
     workload: Workload
-    shape: Floats
     x: Counts
+    drift: Floats
+    """How far its answers are from those of what it was drawn from."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,10 @@ class Bench:
         shape = self._keep("shape", (unit.data, unit.domain), 8, lambda: _shape(unit))
         named = (unit.data, *unit.vector, unit.seed)
         x = self._keep("vector", named, 4, lambda: draw_vector(shape, *unit.vector, unit.seed))
-        return Given(workload, shape, x)
+        drift = self._keep(
+            "drift", (unit.workload, *named), 4, lambda: drift_of(workload, x, shape, unit.scale)
+        )
+        return Given(workload, x, drift)
 
     def prepare(self, unit: Unit) -> None:
         """Load the algorithm, let it do what needs no data, and look at what a stranger's claims."""
@@ -126,7 +130,7 @@ class Bench:
             keep=False,
         )
         seconds = CLOCK() - begin
-        if _content(workload) != workload.key:
+        if is_stranger(unit.reference) and _content(workload) != workload.key:
             raise AlgorithmFailed(f"{algorithm.name} changed the workload that it was given; work on a copy")
         private = outcome.ledger.private and algorithm.is_private
         return Estimated(outcome.estimate, ledger_json(outcome.ledger), private, seconds)
@@ -134,7 +138,7 @@ class Bench:
     def row(self, unit: Unit, given: Given, estimated: Estimated) -> Row:
         """The errors of an estimate, as the row of its unit."""
         estimate = estimated.estimate
-        measured = losses(given.workload, given.x, given.shape, estimate, unit.scale, (unit.loss,))
+        measured = losses(given.workload, given.x, given.drift, estimate, unit.scale, (unit.loss,))
         stored = {unit.loss.label: unit.loss_name}
         measured["other_losses"] = {stored[label]: errors for label, errors in measured["other_losses"].items()}
         if unit.answers:

@@ -51,14 +51,18 @@ def noise_seed(
     return seed_for(seed, "noise", *vector, *names, workload.key, label, side_information)
 
 
+def drift_of(workload: Workload, x: Counts, shape: Floats, scale: int) -> Floats:
+    """How far the answers of a data vector are from those of what it was drawn from."""
+    return workload.answer(x - scale * shape)
+
+
 def losses(
-    workload: Workload, x: Counts, shape: Floats, estimate: Floats, scale: int, wanted: Sequence[Loss] = ()
+    workload: Workload, x: Counts, drift: Floats, estimate: Floats, scale: int, wanted: Sequence[Loss] = ()
 ) -> dict[str, Any]:
     """Errors of every trial by every loss, and bias and variance of the answers over trials."""
     queries = workload.queries or 1
     trials = len(estimate)
-    error = workload.answer(estimate - x)
-    drift = workload.answer(x - scale * shape)
+    error = workload.answer(estimate - x.astype(np.float64))
     answers = Answers(workload, x, error, scale)
     with np.errstate(over="ignore", invalid="ignore"):
         mean = error.mean(axis=0)

@@ -13,7 +13,7 @@ from dpbench.domain import Domain, DomainLike
 from dpbench.errors import InvalidWorkload
 from dpbench.given import numbers
 from dpbench.workloads.reading import read_ranges
-from dpbench.workloads.summed_area import by_row, corners, summed_area
+from dpbench.workloads.summed_area import box_sums, corners
 from dpbench.workloads.workload import Workload
 
 LARGEST_WEIGHT = 1e100
@@ -92,14 +92,7 @@ class Ranges(Workload):
         return (self.lower.tobytes(), self.upper.tobytes(), self.weights.tobytes())
 
     def _answer(self, values: NDArray[Any]) -> NDArray[Any]:
-        table = by_row(summed_area(values))
-        answers = np.zeros((len(values), self.queries), dtype=values.dtype)
-        for sign, flat in corners(self.domain, self.lower, self.upper):
-            corner = np.take(table, flat, axis=1)
-            if sign > 0:
-                answers += corner
-            else:
-                answers -= corner
+        answers = box_sums(self.domain, self.lower, self.upper, values)
         return answers if self._unit else answers * self.weights
 
     def _check_boxes(self) -> None:

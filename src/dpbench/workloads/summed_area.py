@@ -22,12 +22,34 @@ def summed_area(values: NDArray[Any]) -> NDArray[Any]:
     Entry `(t, b_1, ..., b_k)` is the sum of the cells below the boundaries b_1, ..., b_k, so the first entry
     along each axis is 0. Integers stay exact.
     """
+    if values.ndim == 3:
+        from dpbench.mathematics.kernels.summed_area import summed_plane
+
+        return np.asarray(summed_plane(np.ascontiguousarray(values)))
     table = np.zeros((values.shape[0], *(side + 1 for side in values.shape[1:])), dtype=values.dtype)
     inner = table[(slice(None), *(slice(1, None) for _ in values.shape[1:]))]
     inner[...] = values
     for axis in range(1, values.ndim):
         np.add.accumulate(inner, axis=axis, out=inner)
     return table
+
+
+def box_sums(domain: Domain, lower: NDArray[np.int64], upper: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
+    """Sums of ``values`` `(trials, *domain)` over boxes `(q, ndim)`: `(trials, q)`."""
+    table = summed_area(values)
+    if domain.ndim == 2:
+        from dpbench.mathematics.kernels.summed_area import boxes_of_plane
+
+        return np.asarray(boxes_of_plane(table, lower, upper))
+    rows = by_row(table)
+    sums = np.zeros((len(values), len(lower)), dtype=values.dtype)
+    for sign, flat in corners(domain, lower, upper):
+        corner = np.take(rows, flat, axis=1)
+        if sign > 0:
+            sums += corner
+        else:
+            sums -= corner
+    return sums
 
 
 def by_row(table: NDArray[Any]) -> NDArray[Any]:

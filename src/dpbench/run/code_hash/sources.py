@@ -23,7 +23,7 @@ from dpbench.run.code_hash.kept import kept_source
 from dpbench.run.code_hash.modules import Home, Library, Module
 from dpbench.run.code_hash.nodes import Address, Nodes
 from dpbench.run.code_hash.reach import Reach, content_hash
-from dpbench.run.data_vectors import ALWAYS, draw_vector, losses, noise_seed, shape_on
+from dpbench.run.data_vectors import ALWAYS, draw_vector, drift_of, losses, noise_seed, shape_on
 from dpbench.sibling_modules import file_of
 
 IDENTITY = "definitions"
@@ -45,13 +45,13 @@ def algorithm_source(kind: type, files: Iterable[str] = ()) -> str:
 @lru_cache(maxsize=1)
 def generator_source() -> str:
     """Hash of the code that makes data vectors and measures errors on them."""
-    return definition_source(shape_on, draw_vector, losses)
+    return definition_source(shape_on, draw_vector, drift_of, losses)
 
 
 @lru_cache(maxsize=1024)
 def workload_source(workload: type, algorithm: type) -> str:
     """Hash of a workload's code, as far as an algorithm, the runner and the losses use it."""
-    return definition_source(workload, algorithm, *RUNNER, losses)
+    return definition_source(workload, algorithm, *RUNNER, drift_of, losses)
 
 
 @lru_cache(maxsize=256)
