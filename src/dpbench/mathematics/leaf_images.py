@@ -285,9 +285,7 @@ def _product_moments(workload: Workload, line: Ints, leaves: Leaves, objective: 
     return products, np.add.reduceat(squares, leaves.bounds)
 
 
-def _single_moments(
-    diagonals: list[Floats], line: Ints, leaves: Leaves, objective: Objective
-) -> tuple[Floats, Floats]:
+def _single_moments(diagonals: list[Floats], line: Ints, leaves: Leaves, objective: Objective) -> tuple[Floats, Floats]:
     """The same where every range is a single cell, so that images of two leaves have nothing in common."""
     cells, _, begins, length = _cells_of(line, leaves)
     asked = reduce(np.multiply.outer, diagonals).reshape(-1)

@@ -94,9 +94,7 @@ class Bench:
         shape = self._keep("shape", (unit.data, unit.domain), 8, lambda: _shape(unit))
         named = (unit.data, *unit.vector, unit.seed)
         x = self._keep("vector", named, 4, lambda: draw_vector(shape, *unit.vector, unit.seed))
-        drift = self._keep(
-            "drift", (unit.workload, *named), 4, lambda: drift_of(workload, x, shape, unit.scale)
-        )
+        drift = self._keep("drift", (unit.workload, *named), 4, lambda: drift_of(workload, x, shape, unit.scale))
         return Given(workload, x, drift)
 
     def prepare(self, unit: Unit) -> None:

@@ -255,6 +255,7 @@ def record_run(plan: Plan, store: Store) -> str:
     results are read, and in which versions.
     """
     run = f"{datetime.now(UTC).strftime('%Y%m%dT%H%M%S.%f')}-{uuid.uuid4().hex[:8]}"
+    forms = {(unit.algorithm, unit.algorithm_source): unit for unit in plan.work[0]}
     record = {
         "plan": plan.name,
         "command": command(),
@@ -263,7 +264,7 @@ def record_run(plan: Plan, store: Store) -> str:
         "machine": machine(),
         "code": code_state(),
         "identity": IDENTITY,
-        "versions": recorded((unit.form, unit.algorithm_source) for unit in plan.work[0]),
+        "versions": recorded((unit.form, version) for (_, version), unit in forms.items()),
         "losses": _loss_sources(plan.work[0]),
     }
     try:

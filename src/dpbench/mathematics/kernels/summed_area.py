@@ -5,16 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64, njit, types
 
-CORNERS = types.Array(int64, 2, "C", readonly=True)
-"""Workloads keep their corners from being changed."""
+_FLOATS, _WHOLE = types.Array(float64, 3, "C", readonly=True), types.Array(int64, 3, "C", readonly=True)
+_CORNERS = types.Array(int64, 2, "C", readonly=True)
+"""Counts and corners may be kept from being changed."""
 
 
-def _given(number):  # type: ignore[no-untyped-def]
-    """Numbers of every trial and place, which may be kept from being changed."""
-    return types.Array(number, 3, "C", readonly=True)
-
-
-@njit([float64[:, :, ::1](_given(float64)), int64[:, :, ::1](_given(int64))], cache=True)
+@njit([float64[:, :, ::1](_FLOATS), int64[:, :, ::1](_WHOLE)], cache=True)
 def summed_plane(values):  # type: ignore[no-untyped-def]
     """Sums below every pair of boundaries, by trial; numbers are added first along the second axis, then the third."""
     trials, rows, columns = values.shape
@@ -37,13 +33,7 @@ def summed_plane(values):  # type: ignore[no-untyped-def]
     return table
 
 
-@njit(
-    [
-        float64[:, ::1](_given(float64), CORNERS, CORNERS),
-        int64[:, ::1](_given(int64), CORNERS, CORNERS),
-    ],
-    cache=True,
-)
+@njit([float64[:, ::1](_FLOATS, _CORNERS, _CORNERS), int64[:, ::1](_WHOLE, _CORNERS, _CORNERS)], cache=True)
 def boxes_of_plane(table, lower, upper):  # type: ignore[no-untyped-def]
     """The sum over every box, by trial, from its corners in a summed-area table."""
     trials, boxes = table.shape[0], lower.shape[0]
