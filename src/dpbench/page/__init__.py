@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from dpbench.first_use import on_first_use
 
 if TYPE_CHECKING:
     from dpbench.page.notebook import show
@@ -12,20 +14,13 @@ if TYPE_CHECKING:
 
 __all__ = ["figures", "page", "show", "tables"]
 
-_HOMES = {
-    "figures": "dpbench.page.print_figures",
-    "page": "dpbench.page.web_page",
-    "show": "dpbench.page.notebook",
-    "tables": "dpbench.page.print_tables",
-}
-
-
-if not TYPE_CHECKING:  # a typo is to be found before anything runs
-
-    def __getattr__(name: str) -> Any:
-        """Import on first use: drawing is heavy, and most users of a table never draw."""
-        if name not in _HOMES:
-            raise AttributeError(f"module 'dpbench.page' has no attribute {name!r}")
-        from importlib import import_module
-
-        return getattr(import_module(_HOMES[name]), name)
+if not TYPE_CHECKING:  # drawing is heavy, and most users of a table never draw
+    __getattr__ = on_first_use(
+        __name__,
+        {
+            "figures": "print_figures",
+            "page": "web_page",
+            "show": "notebook",
+            "tables": "print_tables",
+        },
+    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from dpbench.first_use import on_first_use
 
 if TYPE_CHECKING:
     from dpbench.paper.all_claims import verdicts
@@ -11,20 +13,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Study", "Verdict", "pack", "verdicts"]
 
-_HOMES = {
-    "Study": "dpbench.paper.study",
-    "Verdict": "dpbench.paper.verdict",
-    "pack": "dpbench.paper.study",
-    "verdicts": "dpbench.paper.all_claims",
-}
-
-
-if not TYPE_CHECKING:  # a typo is to be found before anything runs
-
-    def __getattr__(name: str) -> Any:
-        """Import on first use: a page of the study needs to know where its files lie, and no claim."""
-        if name not in _HOMES:
-            raise AttributeError(f"module 'dpbench.paper' has no attribute {name!r}")
-        from importlib import import_module
-
-        return getattr(import_module(_HOMES[name]), name)
+if not TYPE_CHECKING:  # a page of the study needs to know where its files lie, and no claim
+    __getattr__ = on_first_use(
+        __name__,
+        {
+            "Study": "study",
+            "Verdict": "verdict",
+            "pack": "study",
+            "verdicts": "all_claims",
+        },
+    )

@@ -8,27 +8,23 @@ failure that may follow from a row.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from dpbench.first_use import on_first_use
 
 if TYPE_CHECKING:
     from dpbench.release.publishing import Released, check, publish
     from dpbench.release.verifying import verify
 
-_NAMES = {
-    "Released": "publishing",
-    "check": "publishing",
-    "publish": "publishing",
-    "verify": "verifying",
-}
-
 __all__ = ["Released", "check", "publish", "verify"]
 
-
-if not TYPE_CHECKING:  # a typo is to be found before anything runs
-
-    def __getattr__(name: str) -> Any:
-        """Import on first use."""
-        if name in _NAMES:
-            return getattr(import_module(f"dpbench.release.{_NAMES[name]}"), name)
-        raise AttributeError(f"module 'dpbench.release' has no attribute {name!r}")
+if not TYPE_CHECKING:
+    __getattr__ = on_first_use(
+        __name__,
+        {
+            "Released": "publishing",
+            "check": "publishing",
+            "publish": "publishing",
+            "verify": "verifying",
+        },
+    )
