@@ -88,7 +88,8 @@ Made by `python -m benchmarks.audit_cases --page docs/audit-cases.md`; do not ed
 privacy, cases as the [audit](audit.md) draws them, but of another seed: recorded on one data vector, forced on another,
 and everything that leaves compared. A difference is an alarm: a leak, or a fault of the audit.
 "Too large" are cases that the handle refuses, since counts are too large for exact answers; "too slow" are batches of
-eight that were not done in time, each made up for by another. "Code" is a hash of the algorithm with all that it uses, and of the audit.
+eight that were not done in time, each made up for by another. "Code" is a hash of the algorithm with all that it uses,
+and of the audit.
 
 | algorithm | notion | compared | too large | batches too slow | alarms | minutes of one core | code |
 |---|---|---|---|---|---|---|---|
