@@ -112,6 +112,7 @@ PEERS = (
             "HDMM": "the same, by a strategy made for prefixes",
             "MWEM": "estimates the number of records with part of the budget; the workload's own queries",
             "DAWA": "the number of records is not needed",
+            "Cascade": "the same, and its error depends on the data",
         }.items()
     ),
 )
