@@ -32,8 +32,7 @@ from dpbench.run.seeds import seed_for
 RIVALS = ("Identity", "Hb", "HDMM", "DAWA")
 """Those that Cascade is to be near to, whatever the data."""
 SEARCHED = 4096
-"""Cells of a line up to which HDMM takes part in whatever is asked; beyond, its search takes a quarter of an hour for
-each kind of query, so that it takes part for prefixes alone."""
+"""Cells of an axis up to which HDMM takes part: at 16,384 its search takes more than ten minutes per kind of query."""
 COLUMNS = (
     "part",
     "shape",
@@ -84,8 +83,11 @@ def fill(path, part, settings, trials, own):
             at = Domain.of(domain)
             setting = (shape, domain, kind, str(epsilon), str(scale))
             algorithms = {name: algorithm_of(name, own) for name in trials if (*setting, name) not in done}
-            searched = kind == "Prefix" or max(at) <= SEARCHED
-            wanted = {n: each for n, each in algorithms.items() if each.supports(at) and (searched or "HDMM" not in n)}
+            wanted = {
+                name: each
+                for name, each in algorithms.items()
+                if each.supports(at) and (max(at) <= SEARCHED or not name.startswith("HDMM"))
+            }
             if not wanted:
                 continue
             workload, x = dpb.workloads.build(kind, at), counts_of(shape, at, scale)
