@@ -83,7 +83,7 @@ class Cascade(Algorithm):
     On a line all levels of blocks are measured, with shares by workload and signal. For all prefixes of a line, where
     the noise is Laplace's, two things differ. First it is asked how full the cells are; where nearly all stand out,
     there is nothing to learn, and HDMM's rows and least squares have the word (``mathematics/dense_line.py``). Else, on
-    up to 8,192 cells and where a mean block of 16 stands out, HDMM's rows over blocks of 16 take the place of larger
+    up to 16,384 cells and where a mean block of 16 stands out, HDMM's rows over blocks of 16 take the place of larger
     blocks, and correct the posterior of blocks (``mathematics/wide_rows.py``).
 
     In the plane squares of 16 x 16 are measured first. A square with next to no records is measured again with all that

@@ -20,8 +20,8 @@ Ints = NDArray[np.int64]
 
 LEVEL = 4
 """The logarithm of the blocks' side."""
-FEWEST, MOST = 8, 512
-"""Blocks that a line has: with fewer rows are no better than a chain, for more they are not found in a second."""
+FEWEST, MOST = 8, 1024
+"""Blocks that a line has: with fewer rows are no better than a chain, for more they are not found in a few seconds."""
 SIGNAL = 8.0
 """Records of a mean block, times epsilon, from which on rows are measured."""
 SPARSE, FEWER = (0.05, 0.35), (0.7, 1.0)
