@@ -34,7 +34,7 @@ class Cells:
     def score(self, counts):
         return counts.astype(float)
 rng = np.random.default_rng(0)
-for workload in (dpb.workloads.Prefix(40), dpb.workloads.RandomRange((8, 9), 30)):
+for workload in (dpb.workloads.Prefix(40), dpb.workloads.Prefix(150), dpb.workloads.RandomRange((8, 9), 30)):
     x = rng.integers(0, 30, workload.domain.shape)
     for name in ("Hb", "Cascade"):
         outcome = dpb.algorithms.get(name).outcome(x, workload, epsilon=0.5, trials=2, seed=0)

@@ -167,6 +167,16 @@ def test_prefix_needs_no_matrix_over_cells():
         assert len(greedy_tree(Prefix(2**18), 2, 100, objective).leaves) == 2**18
 
 
+def test_single_cells_need_no_matrix_over_cells():
+    """Of a long line, with or without buckets: there nothing is gained by nodes above what is asked."""
+    rng = np.random.default_rng(4)
+    for objective in OBJECTIVES:
+        alone = greedy_tree(Identity(20_000), 2, 100, objective)
+        np.testing.assert_array_equal(alone.weight[alone.stop - alone.start == 1], 1)
+        buckets = greedy_tree(Identity(20_000), 2, 100, objective, some_edges(20_000, rng, 0.4), padded=False)
+        assert (buckets.weight > 0).sum() >= len(buckets.leaves) > 1
+
+
 class TestBuckets:
     @pytest.mark.parametrize("padded", [False, True])
     @pytest.mark.parametrize("objective", OBJECTIVES)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import lru_cache
 from math import prod
 from typing import Any, Literal
 
@@ -266,10 +266,10 @@ def _coordinates(domain: Domain, padded: bool) -> NDArray[np.int32]:
 
 def _product_moments(workload: Workload, line: Ints, leaves: Leaves, objective: Objective) -> tuple[Floats, Floats]:
     """The same for a product of distributions over ranges, whose W^T W is a Kronecker product over the axes."""
-    gram, many = objective == "gram", len(leaves.first)
-    factors = [axis.second_moment() for axis in workload.axes or ()]
-    if all(np.count_nonzero(factor) == np.count_nonzero(np.diagonal(factor)) for factor in factors):
-        return _single_moments([np.diagonal(factor) for factor in factors], line, leaves, objective)
+    gram, many, axes = objective == "gram", len(leaves.first), workload.axes or ()
+    if not any(axis.length_probability[1:].any() for axis in axes):
+        return _single_moments(prod(float(axis.range_probability[0]) for axis in axes), line, leaves, objective)
+    factors = [axis.second_moment() for axis in axes]
     columns = (leaves.bundle == np.arange(leaves.bundles)[:, None]).astype(np.float64)
     sums = np.concatenate([rows for _, rows in _through(factors, columns, workload.domain, line, leaves)])
     products = (sums * leaves.buckets) @ sums.T if gram else np.add.reduceat(sums, leaves.bounds, axis=1)
@@ -285,11 +285,13 @@ def _product_moments(workload: Workload, line: Ints, leaves: Leaves, objective: 
     return products, np.add.reduceat(squares, leaves.bounds)
 
 
-def _single_moments(diagonals: list[Floats], line: Ints, leaves: Leaves, objective: Objective) -> tuple[Floats, Floats]:
-    """The same where every range is a single cell, so that images of two leaves have nothing in common."""
+def _single_moments(asked: float, line: Ints, leaves: Leaves, objective: Objective) -> tuple[Floats, Floats]:
+    """The same where every range is a single cell: images of two leaves have nothing in common.
+
+    ``asked`` is the probability of each cell.
+    """
     cells, _, begins, length = _cells_of(line, leaves)
-    asked = reduce(np.multiply.outer, diagonals).reshape(-1)
-    of_leaves = np.add.reduceat(np.where(cells >= 0, asked[cells], 0.0), begins) / length**2
+    of_leaves = asked * np.add.reduceat((cells >= 0).astype(np.float64), begins) / length**2
     errors = np.add.reduceat(of_leaves**2 * leaves.buckets if objective == "gram" else of_leaves, leaves.bounds)
     return np.diag(errors), errors
 
