@@ -121,3 +121,10 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path):
         Ranges.from_csv(tmp_path / "nothing.csv", 4)
     with pytest.raises(InvalidWorkload, match="check the path"):
         Ranges.from_csv(tmp_path, 4)
+
+
+def test_corners_that_lie_in_memory_by_columns():
+    """As a transposed array does."""
+    lower = np.array([[0, 1], [0, 2]])
+    ranges = Ranges((5, 6), lower.T, np.asfortranarray(lower.T + 2))
+    np.testing.assert_array_equal(ranges.answer(np.ones((5, 6))), [4, 4])

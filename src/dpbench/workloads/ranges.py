@@ -123,7 +123,7 @@ def _corner(which: str, given: ArrayLike, domain: Domain) -> NDArray[np.int64]:
             f"the {which} corners are a {array.dtype} array of shape {array.shape}; "
             f"a domain {domain} needs whole numbers of shape (q, {domain.ndim})"
         )
-    return array.astype(np.int64)
+    return array.astype(np.int64, order="C")
 
 
 def _weights(given: ArrayLike | None, queries: int) -> NDArray[np.float64]:
