@@ -47,7 +47,7 @@ dpbench --help lists all verbs, dpbench VERB --help explains one
 
 VERBS = (
     "run",
-    "catalogue",
+    "list",
     "recommend",
     "strategies",
     "paper",
@@ -68,11 +68,13 @@ VERBS = (
     "data",
     "completion",
 )
-"""The modules that add the verbs, in the order of the help."""
+"""In the order of the help; each is added by the module of its name."""
+MODULES = {"list": "catalogue"}
+"""Those whose module has another name."""
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line; imports nothing heavy, so that --help is quick."""
+def build_parser(verb: str = "") -> argparse.ArgumentParser:
+    """The whole command line, or the part that one verb needs; imports nothing heavy, so that --help is quick."""
     from importlib import import_module
 
     parser = Parser(
@@ -83,8 +85,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("-V", "--version", action="version", version=f"dpbench {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for module in VERBS:
-        import_module(f"dpbench.cli.{module}").add_parser(verbs)
+    for each in [verb] if verb in VERBS else VERBS:
+        import_module(f"dpbench.cli.{MODULES.get(each, each)}").add_parser(verbs)
     return parser
 
 
@@ -93,10 +95,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by whoever started us: there is nobody to write to
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
-    if not (sys.argv[1:] if arguments is None else arguments):
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if not given:
         sys.stdout.write(_SHORT)
         return 0
-    chosen = build_parser().parse_args(arguments)
+    chosen = build_parser(given[0]).parse_args(given)
     try:
         return int(chosen.run(chosen))
     except DPBenchError as error:

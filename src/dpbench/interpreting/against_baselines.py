@@ -84,7 +84,7 @@ def _rivals(results: Results, baseline: str) -> NDArray[np.int64]:
     A baseline is the name of an algorithm, of whose forms the one with default parameters is taken, or a label.
     """
     grid = results.grid
-    forms = {label: results.where(label=label)[0] for label in grid.labels}
+    forms = {label: results[numbers[numbers >= 0][0]] for label, numbers in zip(grid.labels, grid.index.T, strict=True)}
     named = {column: forms[label].algorithm for column, label in enumerate(grid.labels)}
     rivals = [column for column, name in named.items() if name == baseline]
     rivals = rivals or [column for column in named if grid.labels[column] == baseline]

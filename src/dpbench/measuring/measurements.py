@@ -69,9 +69,13 @@ class Measurements:
     samples: NDArray[np.int64]
     trials: NDArray[np.int64]
     mean: Floats
-    deviation: Floats
     level: float
     """Which quantile the percentile is."""
+
+    @cached_property
+    def deviation(self) -> Floats:  # noqa: D102
+        squares = self._centred**2
+        return np.sqrt(np.where(self.trials > 1, squares.sum(axis=(1, 2)) / np.maximum(self.trials - 1, 1), np.nan))
 
     @cached_property
     def ordered(self) -> Floats:
@@ -97,7 +101,10 @@ class Measurements:
 
     @property
     def _centred(self) -> Floats:
-        return np.where(np.isfinite(self.errors), self.errors - self.mean[:, None, None], 0.0)
+        """Errors less the mean of their setting; 0 where a trial was not run."""
+        centred = self.errors - self.mean[:, None, None]
+        centred[~np.isfinite(centred)] = 0.0
+        return centred
 
     @property
     def _per_vector(self) -> NDArray[np.int64]:
@@ -134,6 +141,13 @@ class Measurements:
         with np.errstate(divide="ignore", invalid="ignore"):
             effect = (self.standard_error / self.independent_error) ** 2
             return np.asarray((effect - 1) / (per_vector - 1))
+
+    def take(self, numbers: NDArray[np.int64], errors: Floats) -> Measurements:
+        """Those of some settings, with their errors; nothing that was made is made again."""
+        taken = Measurements(errors, self.samples[numbers], self.trials[numbers], self.mean[numbers], self.level)
+        made = ("deviation", "percentile", "standard_error", "deviation_error")
+        vars(taken).update({name: vars(self)[name][numbers] for name in made if name in vars(self)})
+        return taken
 
     def __getitem__(self, number: int) -> Measurement:
         return Measurement(**{each.name: getattr(self, each.name)[number].item() for each in fields(Measurement)})
@@ -174,20 +188,16 @@ def measure(errors: ArrayLike, percentile: float = 95) -> Measurement:
 
 def measure_all(errors: Floats, percentile: float = 95) -> Measurements:
     """Measure many settings at once: ``(settings, samples, trials)``, NaN where a trial was not run."""
-    there = np.isfinite(errors)
-    per_vector = there.sum(axis=2)
-    number = per_vector.sum(axis=1)
-    mean = np.where(number > 0, np.where(there, errors, 0.0).sum(axis=(1, 2)) / np.maximum(number, 1), np.nan)
-    squares = np.where(there, errors - mean[:, None, None], 0.0) ** 2
-    variance = np.where(number > 1, squares.sum(axis=(1, 2)) / np.maximum(number - 1, 1), np.nan)
-    return Measurements(
-        errors=errors,
-        samples=(per_vector > 0).sum(axis=1),
-        trials=number,
-        mean=mean,
-        deviation=np.sqrt(variance),
-        level=percentile / 100,
-    )
+    settings, samples, trials = errors.shape
+    total = errors.sum(axis=(1, 2))
+    if np.isfinite(total).all():  # every trial was run: there is no gap to look for
+        vectors, number = (np.full(settings, each) for each in (samples if trials else 0, samples * trials))
+    else:
+        there = np.isfinite(errors)
+        vectors, number = there.any(axis=2).sum(axis=1), there.sum(axis=(1, 2))
+        total = np.where(there, errors, 0.0).sum(axis=(1, 2))
+    mean = np.where(number > 0, total / np.maximum(number, 1), np.nan)
+    return Measurements(errors, vectors, number, mean, percentile / 100)
 
 
 def _two_stage_error(centred: Floats, per_vector: NDArray[np.int64]) -> Floats:

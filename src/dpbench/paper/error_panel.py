@@ -110,11 +110,17 @@ class Panel:
 
     def part(self, scales: Iterable[int], algorithms: Iterable[str] = ()) -> Results:
         """The settings of some scales and algorithms (those of Figure 1) on all of the paper's datasets."""
-        chosen = tuple(algorithms) or PLOTTED[self.dimensions]
-        at = list(scales)
-        for scale in at:
-            self.table(scale, chosen)
-        return self.results.where(algorithm=list(chosen), scale=at, dataset=list(self.wanted))
+        key = tuple(scales), tuple(algorithms) or PLOTTED[self.dimensions]
+        if key not in self._parts:
+            at, chosen = key
+            for scale in at:
+                self.table(scale, chosen)
+            self._parts[key] = self.results.where(algorithm=list(chosen), scale=list(at), dataset=list(self.wanted))
+        return self._parts[key]
+
+    @cached_property
+    def _parts(self) -> dict[tuple[tuple[int, ...], tuple[str, ...]], Results]:
+        return {}
 
     def competitive(self, scale: int, algorithms: Iterable[str] = (), test: str | None = None) -> CompetitiveSets:
         """Competitive sets on all of the paper's datasets at one scale, among the algorithms of Figure 1."""

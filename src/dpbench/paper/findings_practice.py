@@ -64,7 +64,8 @@ def _tuning(part: Part) -> dict[str, TuningSpread]:
 
 def _ratios(part: Part, plain: str, trained: str) -> dict[int, RoundsRatio]:
     panel = part.panel(1)
-    found = ratios_of(mean_errors(panel.results.where(algorithm=[plain, trained])), plain, trained)
+    chosen = partial(panel.results.where, algorithm=[plain, trained])
+    found = part.once(f"{plain} over {trained}", lambda: ratios_of(mean_errors(chosen()), plain, trained))
     whole = {each.scale: each for each in found if each.datasets == len(panel.wanted)}
     if not whole:
         raise Undecided(

@@ -43,11 +43,14 @@ def resamples(results: Results, number: int, rng: np.random.Generator) -> Iterat
     for row in results.grid.index:
         numbers = row[row >= 0]
         owner[numbers] = rank[numbers[0]]
-    every = np.arange(settings)[:, None, None]
+    errors = results.errors.reshape(-1)
+    every = samples * np.arange(settings)[:, None]
     together = max(AT_ONCE // max(results.errors.size, 1), 1)
     for first in range(0, number, together):
         again = np.empty((min(together, number - first), settings, samples, trials))
         for drawn in again:
             vectors = rng.integers(0, samples, (settings, samples))[owner]
-            drawn[:] = results.errors[every, vectors[:, :, None], rng.integers(0, trials, drawn.shape)[rank]]
+            places = rng.integers(0, trials, drawn.shape)[rank]
+            places += trials * (every + vectors)[:, :, None]
+            np.take(errors, places, out=drawn, mode="clip")  # none is outside, and this mode takes no copy
         yield results.repeated(again)

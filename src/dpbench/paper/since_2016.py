@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
+from math import log10
 
 import numpy as np
 
@@ -139,11 +140,11 @@ def _common(
     kept = gaussian.where(domain=domain)
     kept = kept.take(kept.whole & (kept.columns["delta"].astype(float) > 0))
     own: dict[str, dict[tuple[str, int], float]] = {}
-    for name, dataset, scale, epsilon, mean in zip(
+    for name, dataset, scale, epsilon, log in zip(
         *(kept.columns[each].tolist() for each in ("algorithm", "dataset", "scale", "epsilon")),
-        kept.measured.mean.tolist(), strict=True,
+        np.log(kept.measured.mean).tolist(), strict=True,
     ):  # fmt: skip
-        own.setdefault(name, {})[dataset, _signal(scale, epsilon)] = float(np.log(mean))
+        own.setdefault(name, {})[dataset, _signal(scale, epsilon)] = log
     here = pure.place("domain") == domain
     places = list(zip(pure.place("dataset")[here].tolist(), pure.scales[here].tolist(), strict=True))
     keys = [(dataset, _signal(scale, EPSILON)) for dataset, scale in places]
@@ -159,9 +160,10 @@ def _common(
     return (tables[0], tables[1]) if all(tables) else None
 
 
+@cache
 def _signal(scale: float, epsilon: float) -> int:
     """Epsilon times records, in hundredths of a decade."""
-    return round(100 * float(np.log10(scale * epsilon)))
+    return round(100 * log10(scale * epsilon))
 
 
 def _least(errors: Mapping[str, Floats]) -> tuple[str, float]:
@@ -183,14 +185,15 @@ def beats_the_limit(study: Study, at: Numbers) -> Answer:
             mean = np.nansum(squares, axis=(1, 2)) / count
             spread = np.sqrt(np.nansum((squares - mean[:, None, None]) ** 2, axis=(1, 2)) / count) / np.sqrt(count)
             bias = results.columns["squared_bias"] / (results.columns["squared_bias"] + results.columns["variance"])
-        for place, numbers in zip(grid.places, grid.index, strict=True):
+        high, known = grid.spread(mean + DEVIATIONS * spread), grid.spread(np.where(results.whole, bias, np.nan))
+        for row, (place, numbers) in enumerate(zip(grid.places, grid.index, strict=True)):
             stick = sticks.get(place.group)
-            for column, number in enumerate(numbers):
-                if stick is None or number < 0 or not results.whole[number]:
-                    continue
-                bound = stick.scaled_limit(place.scale, int(queries[number])) ** 2
-                if mean[number] + DEVIATIONS * spread[number] < bound and np.isfinite(bias[number]):
-                    shares.setdefault(errors.names[column], []).append(float(bias[number]))
+            if stick is None:
+                continue
+            limits = {each: stick.scaled_limit(place.scale, each) ** 2 for each in set(queries[numbers].tolist())}
+            bounds = np.array([limits[each] for each in queries[numbers].tolist()])
+            for column in np.flatnonzero((high[row] < bounds) & np.isfinite(known[row])).tolist():
+                shares.setdefault(errors.names[column], []).append(float(known[row, column]))
     rows = [
         {"algorithm": name, "settings below": len(own), "bias in squared error": float(np.mean(own))}
         for name, own in sorted(shares.items(), key=lambda each: -len(each[1]))
@@ -234,8 +237,8 @@ def border(study: Study, at: Numbers) -> Answer:
 
 def _advantage(errors: CatalogueErrors, here: np.ndarray, among: Sequence[str]) -> tuple[float, str]:
     """Least geometric mean of data-dependent algorithms over that of data-independent ones, and which it is."""
-    logs = {name: np.log(errors.mean[here, errors.names.index(name)]).mean() for name in errors.names}
-    known = {name: each for name, each in logs.items() if np.isfinite(each)}
+    logs = np.ascontiguousarray(np.log(errors.mean[here]).T).mean(axis=1)
+    known = {name: each for name, each in zip(errors.names, logs, strict=True) if np.isfinite(each)}
     kinds = [[n for n in errors.kinds(dependent=kind, among=among) if n in known] for kind in (True, False)]
     if not all(kinds):
         raise Undecided("data-dependent and data-independent algorithms were not measured on the same datasets")

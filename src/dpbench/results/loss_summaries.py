@@ -71,8 +71,8 @@ def measured_by_summary(
         samples=np.where(known, there.any(axis=2).sum(axis=1), 0),
         trials=np.where(known, there.sum(axis=(1, 2)), 0),
         mean=mean,
-        deviation=deviation,
         level=LEVEL / 100,
     )
-    vars(found).update(percentile=high, standard_error=unknown, deviation_error=unknown)  # none is to be made of trials
+    kept = {"deviation": deviation, "percentile": high, "standard_error": unknown, "deviation_error": unknown}
+    vars(found).update(kept)  # none is to be made of trials
     return found

@@ -18,6 +18,7 @@ from dpbench.errors import InvalidInput, UnknownName, shown
 from dpbench.given import as_path, of_kind, real
 from dpbench.loss import label_of
 from dpbench.measuring import Measurements, measure_all
+from dpbench.results.columns import RowsOf
 from dpbench.results.grid import Grid
 from dpbench.results.loss_summaries import is_summarised, measured_by_summary
 from dpbench.results.setting import Form, Setting, algorithm_label
@@ -262,13 +263,18 @@ class Results:
     def take(self, chosen: NDArray[Any]) -> Results:
         """The settings that an array of numbers or of truth values names."""
         try:
-            columns = {name: self.columns[name][chosen] for name in COLUMNS}
+            numbers = np.arange(len(self))[chosen]
         except Exception:  # whatever is no index to numpy
             raise InvalidInput(
                 f"the settings to take are {shown(chosen)}; give numbers below {len(self)}, or as many truth values"
             ) from None
-        losses = {label: errors[chosen] for label, errors in self.losses.items()}
-        return replace(self, columns=columns, errors=self.errors[chosen], losses=losses)
+        losses = {label: errors[numbers] for label, errors in self.losses.items()}
+        taken = replace(self, columns=RowsOf(self.columns, numbers), errors=self.errors[numbers], losses=losses)
+        if "labels" in vars(self):  # what was made of all of these settings is not made again for some of them
+            vars(taken)["labels"] = self.labels[numbers]
+        if "measured" in vars(self):
+            vars(taken)["measured"] = self.measured.take(numbers, taken.errors)
+        return taken
 
     def joined(self, other: Results) -> Results:
         """The settings of both, by this one's standards; of a setting that both have, this one's."""
@@ -297,7 +303,7 @@ class Results:
         Each copy has places of its own in the grid, in the order of this one's, so that nothing compares two copies.
         """
         copies, settings = errors.shape[:2]
-        columns = {name: np.tile(column, copies) for name, column in self.columns.items()}
+        columns = RowsOf(self.columns, np.tile(np.arange(settings), copies))
         again = replace(self, columns=columns, errors=errors.reshape(-1, *errors.shape[2:]), losses={})
         own = self.grid.index
         index = np.concatenate([np.where(own >= 0, own + settings * copy, -1) for copy in range(copies)])
@@ -311,7 +317,7 @@ class Results:
 
     def _selector(self, name: str) -> NDArray[Any]:
         if name == "dimensions":
-            return np.char.count(self.columns["domain"].astype(str), "x") + 1
+            return np.array([domain.count("x") + 1 for domain in self.columns["domain"].tolist()])
         return self.labels if name == "label" else self.columns[name]
 
     @cached_property
@@ -354,7 +360,8 @@ class Results:
 def _among(name: str, column: NDArray[Any], values: list[Any]) -> NDArray[np.bool_]:
     """Which entries of a column are one of some values."""
     if column.dtype.kind in "OU":
-        return np.isin(column.astype(object), np.array([_text(name, each) for each in values], dtype=object))
+        texts = {_text(name, each) for each in values}
+        return np.fromiter(map(texts.__contains__, column.tolist()), dtype=bool, count=len(column))
     return np.isin(column.astype(np.float64), [_number(name, each) for each in values])
 
 
