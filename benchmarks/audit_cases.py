@@ -12,11 +12,12 @@ one of the five, and a claim gets a sixth of the audit's time. A batch that is t
 
 python -m benchmarks.audit_cases --page docs/audit-cases.md --out audit-cases-1.json --out audit-cases-2.json
 
-runs nothing, and writes what files say as a page.
+runs nothing, and writes what files say into a page; rows that the page has of other algorithms and notions stay.
 """
 
 import argparse
 import json
+import re
 import sys
 from hashlib import sha256
 from pathlib import Path
@@ -96,16 +97,23 @@ and of the audit. Where compared and too large are far from ten thousand, the se
 """
 
 
-def page(kept):
-    """The results as a page."""
-    text = HEAD
-    for title, found in sorted(kept.items()):
+ROW = re.compile(r"\| (\S+) \| (\S+) \| ([\d,]+) \| \d+ \| \d+ \| (\d+) \| ([\d.]+) \| `\w+` \|")
+"""A row of the page: algorithm, notion, cases, alarms, minutes."""
+
+
+def page(kept, before=""):
+    """The results as a page; of algorithms and notions without results, the rows that the page has had."""
+    rows = {found.group(1, 2): found.group(0) for found in ROW.finditer(before)}
+    for title, found in kept.items():
         name, notion = (part.replace("*", "\\*") for part in title.rsplit(", ", 1))
         numbers = f"{found['cases']:,} | {found['too large']} | {found['too slow']} | {len(found['alarms'])}"
-        text += f"| {name} | {notion} | {numbers} | {found['seconds'] / 60:.1f} | `{found['audited'][:8]}` |\n"
-    cases, alarms = (sum(each) for each in zip(*((f["cases"], len(f["alarms"])) for f in kept.values()), strict=True))
-    minutes = sum(found["seconds"] for found in kept.values()) / 60
-    return f"{text}\nIn all {cases:,} cases, {alarms} alarms, {minutes:.0f} minutes of one core.\n"
+        tail = f"{found['seconds'] / 60:.1f} | `{found['audited'][:8]}` |"
+        rows[name, notion] = f"| {name} | {notion} | {numbers} | {tail}"
+    lines = [row for _, row in sorted(rows.items())]
+    columns = zip(*(ROW.fullmatch(line).group(3, 4, 5) for line in lines), strict=True)
+    cases, alarms, minutes = (sum(float(each.replace(",", "")) for each in column) for column in columns)
+    total = f"In all {cases:,.0f} cases, {alarms:.0f} alarms, {minutes:.0f} minutes of one core."
+    return "\n".join([HEAD + lines[0], *lines[1:], "", total, ""])
 
 
 def main():
@@ -119,7 +127,7 @@ def main():
     files = chosen.out or [Path("audit-cases.json")]
     kept = {title: found for file in files if file.exists() for title, found in json.loads(file.read_text()).items()}
     if chosen.page:
-        chosen.page.write_text(page(kept))
+        chosen.page.write_text(page(kept, chosen.page.read_text() if chosen.page.exists() else ""))
         return 0
     if len(files) > 1:
         parser.error("results of one run go to one file")

@@ -67,23 +67,24 @@ def expected_errors(
     Nothing is run. HDMM's strategy is one that is at hand, or its start, or none on axes above 8,192 cells; ``search``
     lets it take its time, up to a minute for an axis of 4,096 cells and minutes for longer ones.
     """
-    budget = read_budget(epsilon, delta, rho, one_measurement=True)
+    budgets = {one: read_budget(epsilon, delta, rho, one_measurement=one) for one in (True, False)}
+    budget = budgets[True]
     units = unit_errors(workload, budget.name)
     least = within_floats(units[LIMIT] * unit_variance(budget))
     rows = []
     for kind in algorithms.catalogue(budget.name).values():
         algorithm, note = kind(), ""
-        if not algorithm.supports(workload.domain):
+        known = algorithm.name in units
+        if not algorithm.supports(workload.domain) or (algorithm.data_dependent and not known):
             continue
         try:
-            if algorithm.name in units:
-                error = units[algorithm.name] * _over_unit(algorithm.notion(epsilon, delta, rho))
+            if known:
+                error = units[algorithm.name] * _over_unit(budgets[algorithm.one_measurement])
             else:
                 algorithm, note = _in_time(algorithm, workload, wait=search)
                 error = algorithm.expected_error(workload, epsilon, delta=delta, rho=rho)
         except DPBenchError as refusal:
-            if not algorithm.data_dependent:
-                rows.append(ExpectedError(algorithm.name, float("nan"), float("nan"), str(refusal)))
+            rows.append(ExpectedError(algorithm.name, float("nan"), float("nan"), str(refusal)))
             continue
         rows.append(ExpectedError(algorithm.name, error, error / least, note))
     return sorted(rows, key=lambda row: (row.error != row.error, row.error))  # NaN comes last

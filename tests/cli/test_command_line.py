@@ -366,3 +366,16 @@ def test_nobody_has_to_listen(redirected):
     shell = [shutil.which("bash") or "/bin/bash", "-c", f"set -o pipefail; {command}"]
     done = subprocess.run(shell, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_parser_of_one_verb_is_that_of_the_whole_command_line():
+    """A command builds the part that its verb needs: the same options, the same words."""
+    whole = _verbs(build_parser())
+    for verb, parser in whole.items():
+        (alone,) = _verbs(build_parser(verb)).items()
+        assert alone == (verb, alone[1])
+        assert alone[1].format_help() == parser.format_help()
+
+
+def _verbs(parser):
+    return next(action.choices for action in parser._actions if action.choices)

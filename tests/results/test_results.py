@@ -318,3 +318,22 @@ def test_other_losses_are_summed_up_in_every_setting():
     assert (found.l1_mean, found.linf_mean) == (3.5, 6.5)
     assert found.l1_p95 == pytest.approx(np.percentile([1, 2, 3, 4, 5, 6], 95))
     assert found.linf_p95 == pytest.approx(np.percentile([4, 5, 6, 7, 8, 9], 95))
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_some_settings_have_the_measurements_that_were_made_of_all(gap):
+    """What was measured of all settings goes with those that are taken, and is what is measured of them afresh."""
+    rng = np.random.default_rng(0)
+    rows = [make(algorithm=name, dataset=data, l2=rng.random(9).tolist()) for name in ("Hb", "H") for data in "abcd"]
+    rows += [make(algorithm="H", dataset="e", l2=[0.5, 0.25])] if gap else []
+    whole = Results.from_rows(rows)
+    _ = whole.measured.percentile, whole.measured.deviation, whole.labels
+    chosen = np.array([5, 0, 7, len(whole) - 1])
+    taken, afresh = whole.take(chosen), Results.from_rows(rows).take(chosen)
+    assert "measured" in vars(taken)
+    assert "measured" not in vars(afresh)
+    for name in ("samples", "trials", "mean", "deviation", "percentile", "standard_error", "deviation_error", "ordered"):
+        np.testing.assert_array_equal(getattr(taken.measured, name), getattr(afresh.measured, name), err_msg=name)
+    assert taken.labels.tolist() == afresh.labels.tolist()
+    for name in whole.columns:
+        np.testing.assert_array_equal(taken.columns[name], whole.columns[name][chosen], err_msg=name)

@@ -317,8 +317,12 @@ class Results:
 
     def _selector(self, name: str) -> NDArray[Any]:
         if name == "dimensions":
-            return np.array([domain.count("x") + 1 for domain in self.columns["domain"].tolist()])
+            return self._dimensions
         return self.labels if name == "label" else self.columns[name]
+
+    @cached_property
+    def _dimensions(self) -> NDArray[np.int64]:
+        return np.array([domain.count("x") + 1 for domain in self.columns["domain"].tolist()])
 
     @cached_property
     def labels(self) -> NDArray[Any]:

@@ -120,7 +120,6 @@ def _rounded(values: NDArray[Any]) -> NDArray[np.float32]:
 
 def _trials(column: pa.ChunkedArray, shape: tuple[int, ...]) -> Floats:
     """Errors ``(settings, samples, trials)`` from a column of lists."""
-    errors = np.full(shape, np.nan)
-    if errors.size:
-        errors[:] = list_numbers(column).reshape(shape)
-    return errors
+    if not np.prod(shape):
+        return np.full(shape, np.nan)
+    return list_numbers(column).reshape(shape).astype(np.float64)
