@@ -332,7 +332,8 @@ def test_some_settings_have_the_measurements_that_were_made_of_all(gap):
     taken, afresh = whole.take(chosen), Results.from_rows(rows).take(chosen)
     assert "measured" in vars(taken)
     assert "measured" not in vars(afresh)
-    for name in ("samples", "trials", "mean", "deviation", "percentile", "standard_error", "deviation_error", "ordered"):
+    made = ("samples", "trials", "mean", "deviation", "percentile", "standard_error", "deviation_error", "ordered")
+    for name in made:
         np.testing.assert_array_equal(getattr(taken.measured, name), getattr(afresh.measured, name), err_msg=name)
     assert taken.labels.tolist() == afresh.labels.tolist()
     for name in whole.columns:
