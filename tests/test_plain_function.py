@@ -19,6 +19,15 @@ def noisy(x, workload, epsilon, rng):
 
 def short(x, workload, epsilon, rng):
     return x[:1]
+
+
+def whole(x, workload, epsilon, rng):
+    p = 1 - 2.718281828 ** -epsilon
+    return x + rng.geometric(p, x.shape) - rng.geometric(p, x.shape)
+
+
+def listed(x, workload, epsilon, rng):
+    return (x + rng.laplace(scale=1 / epsilon, size=x.shape)).tolist()
 """
 SMALL = ["--algorithm", "Identity", "--dataset", "bimodal", "--domain", "64", "--scale", "1000"]
 
@@ -47,6 +56,13 @@ def test_it_runs_like_an_algorithm(functions):
     assert outcome.ledger.own_mechanisms == ["plain function"]
     many = noisy.run(x, workload, epsilon=0.5, trials=4000, seed=0) - x
     assert many.var() == pytest.approx(8, rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["whole", "listed"])
+def test_numbers_of_any_kind_are_an_estimate(functions, name):
+    """Whole numbers and lists pass the check, so they run too."""
+    estimate = load_class(f"{functions}:{name}")().run(np.arange(8), dpb.workloads.Prefix(8), 1.0, 3, 0)
+    assert (estimate.dtype, estimate.shape) == (np.float64, (3, 8))
 
 
 def test_it_is_marked_in_a_run_and_a_comparison(functions, capsys):

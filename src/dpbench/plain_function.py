@@ -76,8 +76,11 @@ def as_algorithm(function: FunctionType) -> type[Algorithm]:
             """One call for every trial, each with a generator of its own and a copy of the counts."""
             epsilon, generators = float(data.epsilon), data.coins()
 
-            def run(counts: NDArray[np.int64]) -> NDArray[Any]:
-                return np.stack([np.asarray(function(counts.copy(), workload, epsilon, rng)) for rng in generators])
+            def one(counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+                return np.asarray(function(counts, workload, epsilon, rng), dtype=np.float64)
+
+            def run(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+                return np.stack([one(counts.copy(), rng) for rng in generators])
 
             return np.asarray(data.ask(Inside(run), data.epsilon, function.__name__))
 

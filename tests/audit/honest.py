@@ -1,10 +1,13 @@
 """Honest algorithms of unusual kinds: what an audit must not accuse, or must refuse with the right words."""
 
+import time
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpbench.algorithm import Algorithm
+from dpbench.algorithms.hb import Hb
 from dpbench.domain import Domain
 from dpbench.mathematics.cells import Cells
 from dpbench.mathematics.groups import GroupTotals
@@ -170,8 +173,44 @@ class SaysNothing(Algorithm):
         return np.minimum(data.laplace(ClippedCells(data.domain), data.budget, "clipped cells"), 50.0)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Warns(Honest):
+    """Shares of a noisy total that may be 0 or less: numpy warns, the author warns, and the result is put right."""
+
+    name = "warns"
+
+    def estimate(self, data, workload):
+        noisy = self.cells(data, data.budget).round().clip(min=0)
+        total = noisy.sum(axis=tuple(range(1, noisy.ndim)), keepdims=True)
+        if (total == 0).any():
+            warnings.warn("nothing is left", stacklevel=2)
+        return np.nan_to_num(noisy / total) * total
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutTree(Hb):
+    """One of the catalogue with something more, whose author says of it what is always safe to say."""
+
+    name = "a subclass of the catalogue"
+    data_dependent = True
+    measurement = Algorithm.measurement
+
+    def estimate(self, data, workload):
+        return super().estimate(data, workload).clip(min=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LooksAtTheClock(Honest):
+    name = "a clock decides"
+
+    def estimate(self, data, workload):
+        return self.cells(data, data.budget) + 1e-9 * (time.perf_counter_ns() % 1000)
+
+
 HONEST = (
     SaysNothing,
+    Warns,
+    CutTree,
     Clips,
     AtLeast32,
     PublicCoins,

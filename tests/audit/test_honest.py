@@ -2,7 +2,7 @@
 
 import pytest
 
-from audit.honest import HONEST, AtLeast32, NoisyMaxByHand
+from audit.honest import HONEST, AtLeast32, LooksAtTheClock, NoisyMaxByHand, Warns
 from dpbench.audit import audit, check_algorithm
 from dpbench.errors import CheckFailed
 
@@ -33,3 +33,18 @@ def test_noisy_max_by_hand_is_pointed_to_the_verb():
     """The claim is true of one score and not of all that are asked for."""
     with pytest.raises(CheckFailed, match=r"'prefixes' claims a sensitivity of 1, .* use data\.choose"):
         check_algorithm(NoisyMaxByHand)
+
+
+def test_a_warning_is_no_failure_and_is_said():
+    """Replay compares warnings, so one that follows from the counts is found there."""
+    report = audit(Warns, cases=16)
+    assert report.passed, [layer.cause for layer in report.failures]
+    assert any(note.startswith("it warns (") for note in report.notes)
+
+
+def test_a_clock_is_not_called_a_leak():
+    """Two runs on the same counts differ: that is what was seen, and that is what is said."""
+    report = audit(LooksAtTheClock, cases=16)
+    assert "let rounds end a loop, not a clock" in report.layer("conformance").cause
+    assert "cannot be examined" in report.layer("replay").cause
+    assert "not private" not in report.layer("replay").cause

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
 from dpbench.audit.distorted_noise import DISTORTIONS, PLAIN
-from dpbench.audit.subject import budget_like, weighted_workload
+from dpbench.audit.subject import budget_like, is_ours, weighted_workload
 from dpbench.audit.vectors import Vector, draw_vector, far_from, neighbour
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
@@ -122,8 +122,7 @@ class Cases:
 
     def _large(self, rng: Rng, number: int) -> Domain | None:
         """A domain of the study's size that the algorithm supports, where this batch is to be of one."""
-        ours = type(self.algorithm).__module__.startswith("dpbench.")
-        if ours or self.domain is not None or number % STUDY_EVERY != STUDY_FIRST:
+        if is_ours(type(self.algorithm)) or self.domain is not None or number % STUDY_EVERY != STUDY_FIRST:
             return None
         domains = [Domain(shape) for shape in STUDY_DOMAINS]
         supported = [domain for domain in domains if self.algorithm.supports(domain)]

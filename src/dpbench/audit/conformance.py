@@ -54,7 +54,8 @@ def check_batch(subject: Subject) -> Figures:
         several = subject.outcome(x, workload, 0.5, trials=8).estimate
         if not np.array_equal(several, subject.outcome(x, workload, 0.5, trials=8).estimate):
             raise CheckFailed(
-                f"{subject.name} gives two results for one seed on {domain}: draw only through the handle"
+                f"{subject.name} gives two results for one seed on {domain}: draw only through the handle (public "
+                f"random numbers: data.coins()), and let rounds end a loop, not a clock"
             )
         two = subject.outcome(x, workload, 0.5, trials=2).estimate
         if not np.allclose(several[:2], two, rtol=ROUNDING, atol=ROUNDING * float(np.abs(two).max())):
@@ -79,19 +80,20 @@ def check_files(subject: Subject) -> Figures:
     with deeds() as done:
         subject.outcome(x, workload, 1)
     if done:
+        advice = ": read a file once, when the module is imported, and keep in memory what is made of public facts"
         raise CheckFailed(
             f"{subject.name} {done[0]} whenever it runs; an estimate may rest on the handle, the workload "
-            f"and its parameters alone: read a file once, when the module is imported"
+            f"and its parameters alone{advice if done[0].startswith('opens') else ''}"
         )
     return {}
 
 
 def check_edges(subject: Subject) -> Figures:
-    """Finite output, no warning, on thin, tiny and prime domains, empty and huge data, extreme epsilons."""
+    """Finite output, of ours no warning, on thin, tiny and prime domains, empty and huge data, extreme epsilons."""
     for domain in subject.domains(EDGE_DOMAINS):
         one_huge = np.zeros(domain.size, dtype=np.int64)
         one_huge[domain.size // 2] = 10**8
         for counts in (np.zeros(domain.size, dtype=np.int64), one_huge, np.arange(domain.size)):
             for epsilon in (1e-6, 0.1, 1e6):
                 subject.outcome(counts.reshape(domain.shape), workload_for(domain), epsilon)
-    return {}
+    return {"warning": subject.warned[0]} if subject.warned else {}

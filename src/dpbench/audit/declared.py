@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm
 from dpbench.audit.properties import EXACT, disagreement, kolmogorov_smirnov, remaining_error
-from dpbench.audit.subject import Subject, weighted_workload, workload_for
+from dpbench.audit.subject import Subject, is_ours, weighted_workload, workload_for
 from dpbench.errors import CheckFailed, Unsupported
 from dpbench.workloads import Workload
 
@@ -29,10 +29,16 @@ LEVEL = 1e-6
 def declares(algorithm: Algorithm, fact: str) -> bool:
     """Whether a class, or one of the catalogue that it is made from, says so itself; a default of the base is no word.
 
-    What a class of the catalogue does not mention it has from the base deliberately.
+    What a class of the catalogue does not mention it has from the base deliberately. A stranger's class that says
+    whether it depends on the data, and no more, leaves open what follows from that.
     """
-    kinds = [kind for kind in type(algorithm).__mro__ if issubclass(kind, Algorithm) and kind is not Algorithm]
-    return any(fact in vars(kind) or kind.__module__.startswith("dpbench.") for kind in kinds)
+    for kind in type(algorithm).__mro__:
+        if issubclass(kind, Algorithm) and kind is not Algorithm:
+            if fact in vars(kind) or is_ours(kind):
+                return True
+            if fact == "consistent" and "data_dependent" in vars(kind):
+                return False
+    return False
 
 
 def check_consistency(subject: Subject) -> Figures:
@@ -46,10 +52,13 @@ def check_consistency(subject: Subject) -> Figures:
         return {"error at epsilon 1e9": worst}
     if algorithm.consistent and worst > EXACT:
         raise CheckFailed(
-            f"{subject.name} declares consistency, but at epsilon 1e9 an answer is still off by {worst:.3g} ({where})"
+            f"{subject.name} declares consistency (consistent = True), but at epsilon 1e9 an answer is still off by "
+            f"{worst:.3g} ({where})"
         )
     if not algorithm.consistent and worst <= EXACT:
-        raise CheckFailed(f"{subject.name} declares a bias that stays, but at epsilon 1e9 all answers are exact")
+        raise CheckFailed(
+            f"{subject.name} declares a bias that stays (consistent = False), but at epsilon 1e9 all answers are exact"
+        )
     return {"error at epsilon 1e9": worst}
 
 
@@ -85,6 +94,7 @@ def check_expected_error(subject: Subject) -> Figures:
             raise CheckFailed(
                 f"{subject.name} states an expected error of {stated:.4g} per query for {workload.name} on "
                 f"{workload.domain} at epsilon 1, but {len(errors)} trials had {mean:.4g} +- {error:.2g}"
+                f"{_whose(subject)}"
             )
         found[f"{workload.name} on {workload.domain}"] = [stated, mean]
     return {"expected error, stated and seen": found}
@@ -108,6 +118,13 @@ def check_data_independence(subject: Subject) -> Figures:
                 f"(p = {p_value:.1g})"
             )
     return {}
+
+
+def _whose(subject: Subject) -> str:
+    """From which class the stated error comes, where that is not its own."""
+    kinds = type(subject.algorithm).__mro__
+    owner = next(kind for kind in kinds if {"measurement", "expected_error"} & vars(kind).keys())
+    return "" if owner is kinds[0] else f" (measurement, which states it, is that of {owner.__name__}: override it)"
 
 
 def _workloads(subject: Subject) -> Iterator[Workload]:

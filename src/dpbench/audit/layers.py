@@ -130,7 +130,10 @@ def audit(
     seconds = time.perf_counter() - started
     report = AuditReport(subject.name, subject.algorithm.variant, side_information, tuple(layers), seconds)
     own = ", ".join(report.layer("mechanisms").figures.get("mechanisms", ()))
-    return replace(report, notes=(f"{BY_ITS_OWN} ({own})",)) if own and report.passed else report
+    notes = [f"{BY_ITS_OWN} ({own})"] if own and report.passed else []
+    warning = report.layer("conformance").figures.get("warning")
+    notes += [f"it warns ({warning})"] if warning else []
+    return replace(report, notes=tuple(notes))
 
 
 def _try(subject: Subject) -> None:

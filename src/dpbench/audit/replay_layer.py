@@ -23,6 +23,8 @@ LOADING = 120.0
 """Seconds that the first fresh process may take, in which kernels are loaded, or compiled."""
 FEWEST = 5
 """Batches that are run however long they take."""
+AGAIN = 3
+"""Runs on the same counts before a difference is taken to follow from the counts."""
 UNRECORDED_EVERY = 2
 """Batches, of which one is run without being recorded, and with claims recomputed."""
 
@@ -122,7 +124,7 @@ def prepare(subject: Subject) -> None:
 
 def prepare_ours(subject: Subject, batch: Sequence[Case]) -> None:
     """What one of ours computes from the workload alone, once for all worlds; a stranger's code is not run here."""
-    if type(subject.algorithm).__module__.startswith("dpbench."):
+    if subject.ours:
         for case in batch:
             with suppress(Exception):
                 subject.algorithm.prepare(case.workload)
@@ -161,21 +163,26 @@ def cause(subject: Subject, runner: Runner, batch: Sequence[Case], finding: Find
     if kind == "batch":
         where = f"{subject.name} mixes its trials on {found.case.domain}"
     beside = next((name for name in BESIDE if NAMES[name] in words), "")
-    if beside and any(_by_itself(runner, cases) for cases in (found.cases, batch) for _ in range(2)):
-        return "", beside  # memory that nobody wrote to, or a printed time: it differs on the same counts too
-    if kind == "differs" and _by_itself(runner, found.cases):
+    if (beside or kind == "differs") and _by_itself(runner, found.cases, batch):
+        if beside:
+            return "", beside  # memory that nobody wrote to, or a printed time: it differs on the same counts too
         where = f"{subject.name} cannot be examined on {found.case.domain}"
-        words = f"two runs on the same counts with the same answers differ, as by random numbers of its own: {words}"
+        by = "as by random numbers of its own, or by a clock"
+        words = f"two runs on the same counts with the same answers differ, {by}: {words}"
     elif kind == "differs":
         on = "a neighbour" if found.case.cell is not None else "other counts"
         words = f"on {on} {words}"
     return f"{where}: {words}; seen with {found.reproduction()}", ""
 
 
-def _by_itself(runner: Runner, cases: Sequence[Case]) -> bool:
-    """Whether the same is seen where the counts do not differ at all."""
-    seen = look(runner, [replace(case, y=case.x, cell=None) for case in cases], "differs")
-    return seen is not None and seen.kind == "differs"
+def _by_itself(runner: Runner, *several: Sequence[Case]) -> bool:
+    """Whether the same is seen where the counts do not differ at all, in any of a few runs of some cases."""
+    return any(
+        (seen := look(runner, [replace(case, y=case.x, cell=None) for case in cases], "differs")) is not None
+        and seen.kind == "differs"
+        for cases in several
+        for _ in range(AGAIN)
+    )
 
 
 def processor_seconds() -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,13 @@ class Subject:
     """Cases of the randomised replay."""
     seconds: float = CPU_SECONDS
     """Time of the processor after which it begins no further batch."""
+    warned: list[str] = field(default_factory=list, compare=False)
+    """What a stranger's algorithm has warned of so far in this process."""
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is one of this package."""
+        return is_ours(type(self.algorithm))
 
     @property
     def notions(self) -> tuple[str, ...]:
@@ -82,12 +89,12 @@ class Subject:
     def outcome(
         self, x: NDArray[np.int64], workload: Workload, epsilon: object, trials: int = 2, seed: int = 0
     ) -> Outcome:
-        """Run it, with everything that goes wrong reported as a failed check."""
+        """Run it, with everything that goes wrong reported as a failed check; a warning is wrong in ours alone."""
         where = f"on {workload.domain} at epsilon {epsilon}"
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error")
-                return self.algorithm.outcome(
+            with warnings.catch_warnings(record=True) as raised:
+                warnings.simplefilter("error" if self.ours else "default")
+                outcome = self.algorithm.outcome(
                     x,
                     workload,
                     trials=trials,
@@ -95,6 +102,8 @@ class Subject:
                     side_information=self.side_information,
                     **self.budget(epsilon),
                 )
+            self.warned.extend(f"{each.category.__name__}: {each.message}" for each in raised or ())
+            return outcome
         except BudgetExceeded as error:
             raise CheckFailed(f"{self.name} spends more than epsilon {where}: {error}") from error
         except BudgetNotSpent as error:
@@ -106,7 +115,9 @@ class Subject:
         except DPBenchError as error:
             raise CheckFailed(f"{self.name} fails {where}: {error}") from error
         except (Exception, SystemExit) as error:
-            raise CheckFailed(f"{self.name} fails {where} with {in_words(error)}") from error
+            of_axes = workload.domain.ndim > 1 and self.algorithm.dimensions is None
+            hint = " (one that runs on a line alone says dimensions = (1,))" if of_axes else ""
+            raise CheckFailed(f"{self.name} fails {where} with {in_words(error)}{hint}") from error
 
 
 def budget_like(notion: str, epsilon: object) -> dict[str, Any]:
@@ -114,9 +125,17 @@ def budget_like(notion: str, epsilon: object) -> dict[str, Any]:
     return {"epsilon": epsilon} if notion == "pure" else {"rho": exact(epsilon, "epsilon") ** 2 / 4}
 
 
+def is_ours(kind: type) -> bool:
+    """Whether a class is one of this package."""
+    return kind.__module__.startswith("dpbench.")
+
+
 def in_words(error: BaseException) -> str:
     """An exception of somebody else's on one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())
+    words = " ".join(f"{type(error).__name__}: {error}".split())
+    if isinstance(error, AssertionError) and "daemonic processes" in words:
+        return f"{words} (neither a check nor a run lets it start processes; threads it may start)"
+    return words
 
 
 def built(algorithm: object) -> Algorithm:
