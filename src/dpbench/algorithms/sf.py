@@ -70,7 +70,7 @@ class SF(Algorithm):
     -------
     The scale is side information, estimated before. A share of epsilon is divided evenly among the bins - 1 boundaries,
     one selection each. The score is the squared error over 2 F, where one record moves the squared error of counts cut
-    off at F by at most 2 F (see ``linear.structure``): sensitivity 1, not monotone. Draws that are not needed cost
+    off at F by at most 2 F (see ``mathematics.structure``): sensitivity 1, not monotone. Draws that are not needed cost
     nothing. All that is left measures the trees: the bins are disjoint, and the h nodes above a cell are weighted by
     1 / h, so one record moves the answers by 1. Least squares is post-processing.
     """
