@@ -11,7 +11,7 @@ from dpbench.algorithms.hb import Hb
 from dpbench.domain import Domain
 from dpbench.mathematics.cells import Cells
 from dpbench.mathematics.groups import GroupTotals
-from dpbench.privacy import split
+from dpbench.privacy import Laplace, split
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +199,31 @@ class CutTree(Hb):
         return super().estimate(data, workload).clip(min=0)
 
 
+@dataclass(frozen=True, eq=False)
+class NamedLaplace(Laplace):
+    """The package's own under another name: most of its log-ratios are equal but for rounding."""
+
+    name = "laplace by another name"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnLaplace(Honest):
+    name = "a mechanism of the package as one's own"
+
+    def estimate(self, data, workload):
+        return data.ask(NamedLaplace(Cells(data.domain)), data.budget, "cells")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintsTheTime(Honest):
+    name = "prints a rounded time"
+
+    def estimate(self, data, workload):
+        noisy = self.cells(data, data.budget)
+        print(f"trial {data.trials} of {data.trials} at {time.perf_counter():.3f} s")
+        return noisy
+
+
 @dataclass(frozen=True, kw_only=True)
 class LooksAtTheClock(Honest):
     name = "a clock decides"
@@ -211,6 +236,8 @@ HONEST = (
     SaysNothing,
     Warns,
     CutTree,
+    OwnLaplace,
+    PrintsTheTime,
     Clips,
     AtLeast32,
     PublicCoins,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from audit.few import some_of
-from audit.later_leaks import BY_DRAWS, BY_REPLAY, LATER, NOT_FOUND
+from audit.later_leaks import AFTERWARDS, BY_DRAWS, BY_REPLAY, LATER, NOT_FOUND
 from audit.leaks import BEYOND, CLOSED, LEAKS, LEAKY_FUNCTIONS, CacheByDomain, NearTheLimit, ParityOfTheTotal
 from dpbench.audit import audit, audit_function, check_algorithm
 from dpbench.audit.own_mechanisms import check_own_mechanisms
@@ -21,6 +21,13 @@ def test_the_randomised_replay_finds_it(leak):
         check_replay(Subject(built(leak)))
     assert "\n" not in str(caught.value)
     assert "epsilon=" in str(caught.value) or "rho=" in str(caught.value)
+
+
+@pytest.mark.parametrize("leak", AFTERWARDS, ids=lambda leak: leak.__name__)
+def test_an_output_that_changes_after_it_was_returned_is_found(leak):
+    """Threads that outlive their runs are given time to show what they do."""
+    with pytest.raises(CheckFailed, match="changes its output after it has returned it"):
+        check_replay(Subject(built(leak)))
 
 
 @pytest.mark.parametrize("leak", some_of(BY_DRAWS, 1), ids=lambda leak: leak.__name__)

@@ -72,8 +72,8 @@ class PHP(Algorithm):
     -------
     Half of epsilon goes to structure. Half of that is divided among the floor(log2 n) depths: at each depth one call
     selects for every open cluster how to cut it; the clusters are disjoint, so a record moves the scores of one of
-    them, each by at most 2 (see ``mathematics.deviation``). The other half selects among the clusterings of the trace, at
-    sensitivity 2. Neither score is monotone. What is left, at least half of epsilon, measures the totals of disjoint
+    them, each by at most 2 (see ``mathematics.deviation``). The other half selects among the clusterings of the trace,
+    at sensitivity 2. Neither score is monotone. What is left, at least half of epsilon, measures the totals of disjoint
     clusters: sensitivity 1. The price of a cluster is public. Spreading and clipping at 0 are post-processing.
     """
 

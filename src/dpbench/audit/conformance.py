@@ -55,7 +55,7 @@ def check_batch(subject: Subject) -> Figures:
         if not np.array_equal(several, subject.outcome(x, workload, 0.5, trials=8).estimate):
             raise CheckFailed(
                 f"{subject.name} gives two results for one seed on {domain}: draw only through the handle (public "
-                f"random numbers: data.coins()), and let rounds end a loop, not a clock"
+                f"random numbers: data.coins()), keep nothing between runs, and let rounds end a loop, not a clock"
             )
         two = subject.outcome(x, workload, 0.5, trials=2).estimate
         if not np.allclose(several[:2], two, rtol=ROUNDING, atol=ROUNDING * float(np.abs(two).max())):

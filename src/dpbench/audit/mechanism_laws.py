@@ -41,6 +41,15 @@ LITTLE = 16
 """Rare outcomes are drawn with the price divided by this."""
 COORDINATES = 8
 """Numbers of an outcome whose distributions are tested."""
+QUANTILES = (0.002, 0.01, 0.04, *(np.arange(1, 8) / 8), 0.96, 0.99, 0.998)
+"""Where events end."""
+LOW_BITS = 3
+"""Numbers of an outcome whose low-order bits are tested."""
+FINEST = 28
+"""Bits after the point that are looked at, of numbers below 2^20: a double has 32 there, and rounding some."""
+ATOM = 1e-9
+"""Share of the price by which two log-ratios may differ and be the same: those of Laplace noise are mostly equal but
+for rounding, and a bound between them would part what is the same."""
 TOLERANCE = 1e-9
 ROUNDING = 1e-3
 """Share of its price that a mechanism may put down to rounding."""
@@ -235,32 +244,58 @@ def _events(case: _Case) -> Iterator[tuple[str, float]]:
     for ratio, sign in zip(case.ratios, (-1.0, 1.0), strict=True):
         coin = np.exp(np.minimum(0.0, sign * ratio[tested]))
         accepted.append(rng.random(len(coin)) < coin)
-    many = len(accepted[0])
+    many, labels, times = len(accepted[0]), list[str](), list[list[int]]()
     for label, numbers in _statistics(case, rng):
         learnt = np.concatenate([each[learning] for each in numbers])
         for words, lowest, highest in _intervals(learnt):
-            times = [
-                int(((each[tested] >= lowest) & (each[tested] <= highest) & coins).sum())
-                for each, coins in zip(numbers, accepted, strict=True)
-            ]
-            law = hypergeom(2 * many, sum(times), many)
-            probability = 2 * min(float(law.cdf(times[0])), float(law.sf(times[0] - 1)))
-            yield f"{label} {words} {times[0]} times under one truth, {times[1]} under another", min(1.0, probability)
+            labels.append(f"{label} {words}")
+            times.append(
+                [
+                    int(((each[tested] >= lowest) & (each[tested] <= highest) & coins).sum())
+                    for each, coins in zip(numbers, accepted, strict=True)
+                ]
+            )
+    one, other = np.array(times).T
+    below, above = hypergeom.cdf(one, 2 * many, one + other, many), hypergeom.sf(one - 1, 2 * many, one + other, many)
+    for label, each, there, chance in zip(labels, one, other, 2 * np.minimum(below, above), strict=True):
+        yield f"{label} {each} times under one truth, {there} under another", min(1.0, float(chance))
 
 
 def _statistics(case: _Case, rng: np.random.Generator) -> Iterator[tuple[str, tuple[Floats, Floats]]]:
-    """Numbers that outcomes are reduced to: their log-ratio, and some of their own numbers."""
-    yield "with coins of equal chance, the log-ratio was", case.ratios
+    """Numbers that outcomes are reduced to: their log-ratio, some of their own numbers, and low-order bits of these."""
+    unit = ATOM * float(case.loss)
+    ratio, back = (unit * np.rint(each / unit) for each in case.ratios)
+    yield "with coins of equal chance, the log-ratio was", (ratio, back)
     rows = [each.reshape(len(each), -1) for each in case.outcomes]
     width = rows[0].shape[1]
-    for place in np.sort(rng.permutation(width)[:COORDINATES]).tolist():
+    places = dict.fromkeys([*_moved(case, width), *np.sort(rng.permutation(width)[:COORDINATES]).tolist()])
+    for number, place in enumerate(places):
         one, other = (each[:, place].astype(np.float64) for each in rows)
         yield f"with coins of equal chance, number {place} of an outcome was", (one, other)
+        if number < LOW_BITS and rows[0].dtype.kind == "f":
+            words = f"with coins of equal chance, zeros at the end of number {place} in units of 2^-{FINEST} were"
+            yield words, (_zeros_at_the_end(one), _zeros_at_the_end(other))
+
+
+def _moved(case: _Case, width: int) -> list[int]:
+    """The number in which two truths differ most, where they have as many numbers as an outcome."""
+    arrays = [each for each in case.truths if isinstance(each, np.ndarray) and each.dtype.kind in "iuf"]
+    if [each.size for each in arrays] != [width, width]:
+        return []
+    return [int(np.abs(arrays[0].astype(np.float64) - arrays[1]).argmax())]
+
+
+def _zeros_at_the_end(numbers: Floats) -> Floats:
+    """How many bits at the end of each number are 0; -1 where it is too large to have such bits."""
+    known = np.abs(numbers) < 2.0**20
+    whole = np.rint(np.ldexp(np.where(known, numbers, 0.0), FINEST)).astype(np.int64)
+    lowest = np.where(whole == 0, 1 << 62, whole & -whole)
+    return np.where(known, np.log2(lowest.astype(np.float64)), -1.0)
 
 
 def _intervals(learnt: Floats) -> Iterator[tuple[str, float, float]]:
-    """Up to each of seven quantiles, and exactly the most frequent value where it comes again and again."""
-    for bound in np.unique(np.quantile(learnt, np.arange(1, 8) / 8, method="lower")).tolist():
+    """Up to each of some quantiles, and exactly the most frequent value where it comes again and again."""
+    for bound in np.unique(np.quantile(learnt, QUANTILES, method="lower")).tolist():
         yield f"at most {bound:.6g}", -np.inf, bound
     values, times = np.unique(learnt, return_counts=True)
     if times.max() > 1:

@@ -15,7 +15,7 @@ from dpbench.audit.fresh import TooSlow, load_what_it_loads
 from dpbench.audit.shrinking import look, shrink
 from dpbench.audit.subject import Subject, workload_for
 from dpbench.audit.traces import BESIDE, NAMES
-from dpbench.audit.worlds import Finding, Looked, Runner, force, record, unrecorded
+from dpbench.audit.worlds import Finding, Looked, Runner, force, printed_otherwise, record, unrecorded
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
 
@@ -46,6 +46,7 @@ class Tried:
     trials: set[int] = field(default_factory=set)
     notions: set[str] = field(default_factory=set)
     aside: tuple[str, ...] = ()
+    varying: bool = False
 
     def add(self, cases: Sequence[Case], looked: Looked) -> None:
         """Count a batch that was gone through."""
@@ -73,7 +74,10 @@ class Tried:
             "domains kept out by supports()": kept_out,
             "cases with counts too large for exact answers": self.too_large,
             "batches that took too long": self.too_slow,
-            "left aside, as different on the same counts too": [NAMES[name] for name in self.aside],
+            "left aside, as different on the same counts too": [
+                *(NAMES[name] for name in self.aside),
+                *(["numbers in printed text"] if self.varying else []),
+            ],
             "largest share of epsilon": self.share,
         }
 
@@ -103,7 +107,7 @@ def check_replay(subject: Subject) -> Mapping[str, Any]:
         if words:
             raise CheckFailed(words)
         tried.add(batch, looked)
-    tried.aside = runner.aside
+    tried.aside, tried.varying = runner.aside, bool(runner.varying)
     return tried.figures(cases.kept_out)
 
 
@@ -136,10 +140,10 @@ def examined(subject: Subject, runner: Runner, batch: Sequence[Case], number: in
         looked = gone_through(runner, batch, number)
         if looked.finding is None:
             return runner, looked, ""
-        words, aside = cause(subject, runner, batch, looked.finding)
-        if not aside:
+        words, cured = cause(subject, runner, batch, looked.finding)
+        if words:
             return runner, looked, words
-        runner = replace(runner, aside=(*runner.aside, aside))
+        runner = cured
 
 
 def gone_through(runner: Runner, batch: Sequence[Case], number: int) -> Looked:
@@ -151,8 +155,12 @@ def gone_through(runner: Runner, batch: Sequence[Case], number: int) -> Looked:
     return looked
 
 
-def cause(subject: Subject, runner: Runner, batch: Sequence[Case], finding: Finding) -> tuple[str, str]:
-    """What was seen, on the smallest case found, in words that the evidence supports; else what to leave aside."""
+def cause(subject: Subject, runner: Runner, batch: Sequence[Case], finding: Finding) -> tuple[str, Runner]:
+    """What was seen, on the smallest case found, in words that the evidence supports.
+
+    No words where the same is seen on the same counts, and a runner that leaves that aside: memory that nobody wrote
+    to, or a time that is printed. A rounded time seldom differs, so beside a time what is printed has to differ again.
+    """
     found = shrink(runner, batch, finding)
     kind, words = found.finding.kind, found.finding.words
     where = f"{subject.name} is not private on {found.case.domain}"
@@ -163,16 +171,21 @@ def cause(subject: Subject, runner: Runner, batch: Sequence[Case], finding: Find
     if kind == "batch":
         where = f"{subject.name} mixes its trials on {found.case.domain}"
     beside = next((name for name in BESIDE if NAMES[name] in words), "")
-    if (beside or kind == "differs") and _by_itself(runner, found.cases, batch):
+    unsteady = beside == "printed" and runner.varying and not _every_time(runner, found.cases, kind)
+    if (beside or kind == "differs") and (unsteady or _by_itself(runner, found.cases, batch)):
+        if beside == "printed":
+            varying = runner.varying | printed_otherwise(runner, batch)
+            if varying != runner.varying:
+                return "", replace(runner, varying=varying)
         if beside:
-            return "", beside  # memory that nobody wrote to, or a printed time: it differs on the same counts too
+            return "", replace(runner, aside=(*runner.aside, beside))
         where = f"{subject.name} cannot be examined on {found.case.domain}"
         by = "as by random numbers of its own, or by a clock"
         words = f"two runs on the same counts with the same answers differ, {by}: {words}"
     elif kind == "differs":
         on = "a neighbour" if found.case.cell is not None else "other counts"
         words = f"on {on} {words}"
-    return f"{where}: {words}; seen with {found.reproduction()}", ""
+    return f"{where}: {words}; seen with {found.reproduction()}", runner
 
 
 def _by_itself(runner: Runner, *several: Sequence[Case]) -> bool:
@@ -183,6 +196,11 @@ def _by_itself(runner: Runner, *several: Sequence[Case]) -> bool:
         for cases in several
         for _ in range(AGAIN)
     )
+
+
+def _every_time(runner: Runner, cases: Sequence[Case], kind: str) -> bool:
+    """Whether something is seen in each of a few more runs."""
+    return all(look(runner, cases, kind) is not None for _ in range(AGAIN))
 
 
 def processor_seconds() -> float:

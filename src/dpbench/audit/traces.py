@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import os
-import pickle
 import stat
+import threading
+import time
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, fields
 from hashlib import sha256
@@ -17,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Outcome
+from dpbench.audit.contents import contents
+from dpbench.audit.printed_text import Number, without
 from dpbench.audit.side_effects import deeds, settings_changed, settings_of_the_process, threads_awaited
 from dpbench.audit.subject import in_words
 from dpbench.errors import InvalidCounts, InvalidInput, Unsupported
@@ -27,6 +30,10 @@ TOO_LARGE = "so large that rounding"
 """In the words by which the handle refuses answers that would be rounded: no fault of the algorithm."""
 LAST_BITS = 1e-13
 """Relative; outputs that differ by less differ by rounding."""
+LATER = 0.4
+"""Seconds that threads which outlive their runs get, all together, to show what they do."""
+_watched: list[tuple[NDArray[np.float64], bytes]] = []
+"""Outputs, as they were when they were returned, of runs that have left a thread behind."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,9 +44,13 @@ class Trace:
     kind: str = ""
     bytes_out: bytes = b""
     layout: tuple[Any, ...] = ()
-    attributes: bytes = b""
+    attributes: str = ""
     behind: str = ""
     ledger: tuple[Any, ...] = ()
+    notes: tuple[str, ...] = ()
+    kept: str = ""
+    workload: str = ""
+    itself: str = ""
     warned: tuple[str, ...] = ()
     printed: str = ""
     done: tuple[str, ...] = ()
@@ -58,12 +69,16 @@ NAMES = {
     "attributes": "other attributes of the output",
     "behind": "other contents of the memory that the output is a view of",
     "ledger": "another ledger",
+    "notes": "other notes in the ledger",
+    "kept": "other things kept for error bars (data.keep)",
+    "workload": "other attributes of the workload",
+    "itself": "other attributes of the algorithm",
     "warned": "other warnings",
     "printed": "other printed text",
     "done": "other files or programs used",
     "settings": "another change of settings of the whole process",
 }
-BESIDE = ("attributes", "behind", "warned", "printed", "done", "settings")
+BESIDE = ("attributes", "behind", "notes", "kept", "workload", "itself", "warned", "printed", "done", "settings")
 """What may differ between two honest runs on the same counts: memory that nobody wrote to, a time that is printed."""
 
 
@@ -71,6 +86,7 @@ def traced(run: Callable[[], Outcome]) -> Trace:
     """Run, and keep all that leaves."""
     printed, below = io.StringIO(), _written()
     found: dict[str, Any] = {}
+    threads = threading.active_count()
     with (
         redirect_stdout(printed),
         redirect_stderr(printed),
@@ -82,7 +98,15 @@ def traced(run: Callable[[], Outcome]) -> Trace:
         try:
             with threads_awaited():
                 outcome = run()
-            found = _left(outcome.estimate) | {"ledger": charges(outcome.ledger)}
+            if threading.active_count() > threads:
+                _watched.append((outcome.estimate, outcome.estimate.tobytes()))
+            found = _left(outcome.estimate) | {
+                "ledger": charges(outcome.ledger),
+                "notes": tuple(outcome.ledger.notes),
+                "kept": contents(outcome.kept),
+                "workload": contents(outcome.workload),
+                "itself": contents(outcome.algorithm),
+            }
         except (Exception, SystemExit) as error:
             too_large = isinstance(error, InvalidCounts) or (
                 isinstance(error, InvalidInput) and TOO_LARGE in str(error)
@@ -96,6 +120,16 @@ def traced(run: Callable[[], Outcome]) -> Trace:
         done=tuple(sorted(set(done))),
         settings=changed,
     )
+
+
+def changed_later() -> bool:
+    """Whether an output was written to after it had been returned, by a thread that has outlived its run."""
+    end = time.monotonic() + LATER
+    while _watched and time.monotonic() < end:
+        if any(output.tobytes() != then for output, then in _watched):
+            return True
+        time.sleep(0.01)
+    return False
 
 
 def _written(start: int | None = None) -> tuple[str, int]:
@@ -113,8 +147,10 @@ def _written(start: int | None = None) -> tuple[str, int]:
 
 def _left(estimate: NDArray[np.float64]) -> dict[str, Any]:
     root: Any = estimate
+    attributes = [getattr(root, "__dict__", None)]
     while isinstance(root, np.ndarray) and root.base is not None:
         root = root.base
+        attributes.append(getattr(root, "__dict__", None))
     try:
         size = root.nbytes if isinstance(root, np.ndarray) else memoryview(root).nbytes
         behind = sha256(np.ascontiguousarray(root).tobytes() if isinstance(root, np.ndarray) else bytes(root))
@@ -124,16 +160,9 @@ def _left(estimate: NDArray[np.float64]) -> dict[str, Any]:
         "kind": f"{type(estimate).__name__} of {estimate.dtype.str}",
         "bytes_out": np.ascontiguousarray(estimate).tobytes(),
         "layout": (estimate.shape, estimate.strides, estimate.flags.writeable),
-        "attributes": _pickled(getattr(estimate, "__dict__", None)),
+        "attributes": contents(attributes) if any(attributes) else "",
         "behind": behind.hexdigest() if size > estimate.nbytes else "",
     }
-
-
-def _pickled(value: object) -> bytes:
-    try:
-        return pickle.dumps(value) if value else b""
-    except Exception:
-        return repr(value).encode()
 
 
 def charges(ledger: Ledger) -> tuple[Any, ...]:
@@ -144,10 +173,15 @@ def charges(ledger: Ledger) -> tuple[Any, ...]:
     )
 
 
-def difference(one: Trace, other: Trace, aside: Collection[str] = ()) -> str:
-    """The first thing in which two traces differ, in words; empty where they are the same, ``aside`` left aside."""
+def difference(one: Trace, other: Trace, aside: Collection[str] = (), varying: Collection[Number] = ()) -> str:
+    """The first thing in which two traces differ, in words; empty where they are the same.
+
+    ``aside`` is left aside, and so are numbers in printed text that are ``varying``.
+    """
     for field in fields(Trace):
         mine, its = getattr(one, field.name), getattr(other, field.name)
+        if field.name == "printed" and without(mine, varying) == without(its, varying):
+            continue
         if field.name in NAMES and field.name not in aside and mine != its:
             return NAMES[field.name] + _detail(field.name, mine, its)
     return ""
@@ -162,7 +196,7 @@ def _detail(name: str, mine: Any, its: Any) -> str:
         return f" ({lines})"
     if name in ("raised", "printed", "kind"):
         return f" ({str(mine)[:80] or 'none'!r} and {str(its)[:80] or 'none'!r})"
-    if name in ("warned", "done", "settings"):
+    if name in ("notes", "warned", "done", "settings"):
         return f" ({mine[:1] or 'none'} and {its[:1] or 'none'})"
     return ""
 
@@ -183,16 +217,36 @@ def _line(charge: tuple[Any, ...]) -> str:
 
 def suspicion(x: NDArray[np.int64], one: Trace, y: NDArray[np.int64], other: Trace) -> str:
     """A guess at what was read, from what two outputs have in common with the data; empty where there is none."""
-    for counts, trace in ((x, one), (y, other)):
-        if not trace.bytes_out:
-            return ""
-        output = np.frombuffer(trace.bytes_out).reshape(-1, *counts.shape)
-        if (counts == 0).any() and (output[:, counts == 0] == 0).all() and (output[:, counts > 0] != 0).any():
-            return ": cells that are truly empty come out as exactly 0 (true zeros are kept)"
-        total = float(counts.sum())
-        if total > 0 and np.allclose(output.sum(axis=tuple(range(1, output.ndim))), total, rtol=1e-12, atol=0):
-            return ": the output adds up to the true total (the true scale is used)"
+    if not (one.bytes_out and other.bytes_out):
+        return ""
+    both = [
+        (counts, np.frombuffer(each.bytes_out).reshape(-1, *counts.shape)) for counts, each in ((x, one), (y, other))
+    ]
+    if _always(_keeps_zeros(*each) for each in both):
+        return ": cells that are truly empty come out as exactly 0 (true zeros are kept)"
+    if _always(_keeps_total(*each) for each in both):
+        return ": the output adds up to the true total (the true scale is used)"
     return ""
+
+
+def _keeps_zeros(counts: NDArray[np.int64], output: NDArray[np.float64]) -> bool | None:
+    """Whether exactly the empty cells come out as 0; None where all cells are alike."""
+    empty = counts == 0
+    return (
+        bool((output[:, empty] == 0).all() and (output[:, ~empty] != 0).any()) if 0 < empty.sum() < empty.size else None
+    )
+
+
+def _keeps_total(counts: NDArray[np.int64], output: NDArray[np.float64]) -> bool | None:
+    """Whether every trial adds up to the number of records; None where there are none."""
+    sums, total = output.sum(axis=tuple(range(1, output.ndim))), float(counts.sum())
+    return bool(np.allclose(sums, total, rtol=1e-12, atol=0)) if total else None
+
+
+def _always(found: Iterable[bool | None]) -> bool:
+    """Whether something is so wherever it can be told, and can be told somewhere."""
+    told = [each for each in found if each is not None]
+    return bool(told) and all(told)
 
 
 def known_for_nothing(trace: Trace) -> str:

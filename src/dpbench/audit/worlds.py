@@ -21,8 +21,9 @@ from dpbench.algorithm import Algorithm, Outcome, SideInformation
 from dpbench.audit.cases import Case
 from dpbench.audit.distorted_noise import PLAIN, DistortedNoise, distorted
 from dpbench.audit.fresh import fresh
-from dpbench.audit.traces import Trace, difference, known_for_nothing, suspicion, traced
-from dpbench.errors import ReplayDiverged
+from dpbench.audit.printed_text import Number, varying_numbers
+from dpbench.audit.traces import Trace, changed_later, difference, known_for_nothing, suspicion, traced
+from dpbench.errors import CheckFailed, ReplayDiverged
 from dpbench.privacy import RandomNoise, Recording
 from dpbench.privacy.claims import TOLERANCE, overdrawn, refuted_claim
 from dpbench.privacy.transcript import CallLoss, Draw, Question, Seeds
@@ -42,7 +43,9 @@ class Runner:
     algorithm: Algorithm
     side_information: SideInformation | None = None
     aside: tuple[str, ...] = ()
-    """What differs between two runs on the same counts too, such as a time that is printed."""
+    """What differs between two runs on the same counts too, such as memory that nobody wrote to."""
+    varying: frozenset[Number] = frozenset()
+    """Numbers in what it prints that do so, such as a time."""
     claim_seconds: float = CLAIM_SECONDS
     """Time of the processor in which a claim is tried on as many cells as possible."""
 
@@ -105,7 +108,7 @@ class Transcript:
     def of(cls, recording: Recording) -> Transcript:
         """Of a recording."""
         exchanges = [
-            Exchange(_sendable(_signature(asked)), asked.why, str(asked), _sendable(asked.truth), outcome)
+            Exchange(_sendable(_signature(asked)), asked.why, _words(asked), _sendable(asked.truth), outcome)
             for asked, outcome in recording.exchanges
         ]
         return cls(exchanges, {trial: cls.of(each) for trial, each in recording.single.items()}, recording.coin_seeds)
@@ -113,6 +116,10 @@ class Transcript:
 
 def _signature(asked: Question) -> tuple[object, ...]:
     return (*asked.signature(), asked.domain.shape)
+
+
+def _words(asked: Question) -> str:
+    return f"{asked} over {asked.domain} cells"
 
 
 def _sendable(value: Any) -> Any:
@@ -137,11 +144,13 @@ class Forced:
         """The recorded outcome, if this is the recorded question."""
         del draw
         if self.position >= len(self.transcript.exchanges):
-            self._diverge(f"it went on to ask {question}, where the first run had ended")
+            self._diverge(f"it went on to ask {_words(question)}, where the first run had ended")
         recorded = self.transcript.exchanges[self.position]
         self.position += 1
         if recorded.signature is not None and recorded.signature != _signature(question):
-            self._diverge(f"it asked {question}, where the first run had asked {recorded.words}")
+            words = _words(question)
+            same = " with another claim, threshold or noise" if words == recorded.words else ""
+            self._diverge(f"it asked {words}{same}, where the first run had asked {recorded.words}")
         if recorded.truth is not None:
             self.calls.append(CallLoss(replace(question, truth=recorded.truth), question.truth, recorded.outcome))
         return recorded.outcome.copy()
@@ -183,9 +192,17 @@ def record(runner: Runner, cases: Sequence[Case]) -> bytes:
             noise, channel = distorted(case.seed, case.trials, case.noise), Recording()
             trace = traced(lambda: runner.run(case, case.x, noise=noise, channel=channel))  # noqa: B023  (called now)
             found.append((trace, Transcript.of(channel), bool(noise.touched)))
+        if changed_later():
+            raise CheckFailed("it changes its output after it has returned it, by a thread that it leaves running")
         return found
 
     return fresh(lambda: pickle.dumps(work()), SECONDS, silent=True)
+
+
+def printed_otherwise(runner: Runner, cases: Sequence[Case]) -> frozenset[Number]:
+    """Numbers in what is printed that two runs of the same cases do not have in common."""
+    texts = [[trace.printed for trace, _, _ in pickle.loads(record(runner, cases))] for _ in range(2)]  # noqa: S301
+    return frozenset(each for one, other in zip(*texts, strict=True) for each in varying_numbers(one, other))
 
 
 def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
@@ -202,7 +219,7 @@ def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
                 continue
             looked.compared += 1
             looked.kept_out += trace.kept_out
-            looked.finding = _compare(step, case, (trace, again), channel, touched, runner.aside)
+            looked.finding = _compare(step, case, (trace, again), channel, touched, runner)
             if looked.finding is None and case.cell is not None and not trace.raised:
                 looked.finding, share = _cost(step, case, channel)
                 looked.share = max(looked.share, share)
@@ -214,7 +231,7 @@ def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
 
 
 def _compare(
-    step: int, case: Case, traces: tuple[Trace, Trace], channel: Forced, touched: bool, aside: Sequence[str]
+    step: int, case: Case, traces: tuple[Trace, Trace], channel: Forced, touched: bool, runner: Runner
 ) -> Finding | None:
     trace, again = traces
     given = known_for_nothing(trace)
@@ -222,7 +239,7 @@ def _compare(
     words = next(iter(channel.divergence), "") or ("" if again.raised else channel.unasked())
     if words:
         return Finding(step, f"{words}{raised}{given}", "differs")
-    words = difference(trace, again, aside)
+    words = difference(trace, again, runner.aside, runner.varying)
     if words:
         hint = suspicion(case.x, trace, case.y, again)
         return Finding(step, f"the same answers gave {words}{hint}{given}", "differs")
@@ -286,7 +303,7 @@ def unrecorded(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked
             how: dict[str, Any] = {"seed": case.seed} if case.noise == PLAIN else {"noise": _like(case)}
             with _out_of_sight():
                 again = traced(lambda: runner.run(case, case.x, **how))  # noqa: B023
-            words = difference(trace, again, runner.aside)
+            words = difference(trace, again, runner.aside, runner.varying)
             if words:
                 looked.finding = Finding(step, f"at one seed, recorded and unrecorded, it gave {words}", "direct")
                 return looked

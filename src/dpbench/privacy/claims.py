@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.privacy.mechanisms import Laplace
+from dpbench.privacy.mechanisms import Gaussian, Laplace
 from dpbench.privacy.transcript import Question
 
 Counts = NDArray[np.int64]
@@ -74,9 +74,17 @@ def overdrawn(asked: Question, other: Any) -> str:
     share = spent_share(asked, other)
     if share <= 1 + TOLERANCE:  # NaN is no share
         return ""
-    claim = float(asked.mechanism.claim)
+    claim, mechanism = float(asked.mechanism.claim), asked.mechanism
+    kind = "an L2 sensitivity" if isinstance(mechanism, Gaussian) else "a sensitivity"
+    moved = f"one record moved what it asks by {share * claim:g}"
+    if not isinstance(mechanism, Laplace | Gaussian):
+        loss, paid = float(asked.loss) * share, float(asked.loss)
+        moved = (
+            f"one record makes a loss of {loss:.4g} where {paid:.4g} is paid: something moves by more than that, or "
+            f"in opposite directions though it is called monotone, or parts that are to be disjoint share the record"
+        )
     return (
-        f"'{asked.why}' claims a sensitivity of {claim:g}, but one record moved what it asks by {share * claim:g}; "
+        f"'{asked.why}' claims {kind} of {claim:g}, but {moved}; "
         f"too little noise by a factor {share:.3g}{_verb(asked, other)}"
     )
 
@@ -87,7 +95,10 @@ def _verb(asked: Question, other: Any) -> str:
         return ""
     if float(np.abs(asked.truth - other).max()) > float(asked.mechanism.claim):
         return ""
-    return " (no single answer moved by more than the claim; where only the largest is wanted, use data.choose)"
+    return (
+        " (no single answer moved by more than the claim, but the changes of all add up; where only the largest is "
+        "wanted, use data.choose)"
+    )
 
 
 def distinct(questions: Iterable[Question]) -> list[Question]:
