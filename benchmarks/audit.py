@@ -37,6 +37,10 @@ Algorithms that were broken on purpose (`tests/audit/mutants.py`; `tests/audit/l
 replay, each with another mechanism of leaking; `tests/audit/later_leaks.py`, written after it, some of them to get past
 it), by the default audit; plain functions with {runs:,} runs per side.
 
+The measure that counts is what nobody here had seen. Two sets were written by people who had not read the audit: of 51
+algorithms and 6 functions it found 48 and 6, and of another 36 and 6 later 29 and 6. Each kind that
+was missed stands in this table now.
+
 | mutant | flagged by | cause |
 |---|---|---|
 """
