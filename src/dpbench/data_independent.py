@@ -74,8 +74,8 @@ def expected_errors(
     rows = []
     for kind in algorithms.catalogue(budget.name).values():
         algorithm, note = kind(), ""
-        known = algorithm.name in units
-        if not algorithm.supports(workload.domain) or (algorithm.data_dependent and not known):
+        known, ours = algorithm.name in units, kind.__module__.startswith("dpbench.")
+        if not algorithm.supports(workload.domain) or (ours and algorithm.data_dependent and not known):
             continue
         try:
             if known:
@@ -84,7 +84,8 @@ def expected_errors(
                 algorithm, note = _in_time(algorithm, workload, wait=search)
                 error = algorithm.expected_error(workload, epsilon, delta=delta, rho=rho)
         except DPBenchError as refusal:
-            rows.append(ExpectedError(algorithm.name, float("nan"), float("nan"), str(refusal)))
+            if not algorithm.data_dependent:
+                rows.append(ExpectedError(algorithm.name, float("nan"), float("nan"), str(refusal)))
             continue
         rows.append(ExpectedError(algorithm.name, error, error / least, note))
     return sorted(rows, key=lambda row: (row.error != row.error, row.error))  # NaN comes last
