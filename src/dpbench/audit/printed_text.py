@@ -11,32 +11,32 @@ Number = tuple[str, int]
 NUMBERS = re.compile(r"([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)")
 
 
-def _taken_apart(text: str) -> list[tuple[str, list[str]]]:
-    """Each line without its numbers, and the numbers."""
-    lines = [NUMBERS.split(line) for line in text.splitlines()]
-    return [("#".join(parts[::2]), parts[1::2]) for parts in lines]
-
-
 def without(text: str, varying: Collection[Number]) -> str:
-    """The text without the numbers that vary."""
+    """The text with # in place of the numbers that vary."""
     if not varying:
         return text
-    lines = _taken_apart(text)
-    kept = [
-        (form, ["#" if (form, place) in varying else number for place, number in enumerate(numbers)])
-        for form, numbers in lines
-    ]
-    return str(kept)
+    lines = []
+    for parts in map(NUMBERS.split, text.splitlines()):
+        form = _form(parts)
+        numbers = ["#" if (form, place) in varying else number for place, number in enumerate(parts[1::2])]
+        parts[1::2] = numbers
+        lines.append("".join(parts))
+    return "\n".join(lines)
 
 
 def varying_numbers(one: str, other: str) -> set[Number]:
     """The numbers in which two texts differ; none where they differ in anything else."""
-    first, second = _taken_apart(one), _taken_apart(other)
-    if [form for form, _ in first] != [form for form, _ in second]:
+    first, second = ([NUMBERS.split(line) for line in text.splitlines()] for text in (one, other))
+    if list(map(_form, first)) != list(map(_form, second)):
         return set()
     return {
-        (form, place)
-        for (form, numbers), (_, others) in zip(first, second, strict=True)
-        for place, (number, its) in enumerate(zip(numbers, others, strict=True))
-        if number != its
+        (_form(mine), place)
+        for mine, its in zip(first, second, strict=True)
+        for place, pair in enumerate(zip(mine[1::2], its[1::2], strict=True))
+        if pair[0] != pair[1]
     }
+
+
+def _form(parts: list[str]) -> str:
+    """A line without its numbers."""
+    return "#".join(parts[::2])

@@ -180,8 +180,8 @@ def difference(one: Trace, other: Trace, aside: Collection[str] = (), varying: C
     """
     for field in fields(Trace):
         mine, its = getattr(one, field.name), getattr(other, field.name)
-        if field.name == "printed" and without(mine, varying) == without(its, varying):
-            continue
+        if field.name == "printed":
+            mine, its = without(mine, varying), without(its, varying)
         if field.name in NAMES and field.name not in aside and mine != its:
             return NAMES[field.name] + _detail(field.name, mine, its)
     return ""
