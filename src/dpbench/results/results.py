@@ -401,6 +401,8 @@ def _both_origins(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str,
 
 
 def _widened(errors: NDArray[np.float64], shape: list[int]) -> NDArray[np.float64]:
+    if list(errors.shape[1:]) == shape:
+        return errors
     wide = np.full((len(errors), *shape), np.nan)
     wide[:, : errors.shape[1], : errors.shape[2]] = errors
     return wide
