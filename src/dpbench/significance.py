@@ -37,6 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 from dpbench.errors import InvalidInput
 from dpbench.given import known, of_kind
 from dpbench.measuring import Measurement, harrell_davis
+from dpbench.measuring.distributions import both_tails
 from dpbench.measuring.measurements import read_errors, read_percentile
 
 if TYPE_CHECKING:
@@ -177,13 +178,11 @@ def t_p_values(difference: ArrayLike, variances: ArrayLike, freedoms: ArrayLike)
     The estimates stand along the first axis. Without any variation a difference is certain (0), and so is its absence
     (1). NaN stays NaN.
     """
-    from scipy.special import stdtr
-
     difference, parts = np.asarray(difference, np.float64), np.asarray(variances, np.float64)
     total = parts.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = (parts**2 / np.asarray(freedoms)).sum(axis=0)
-        values = 2.0 * stdtr(total**2 / spread, -np.abs(difference) / np.sqrt(total))
+        values = both_tails(total**2 / spread, difference / np.sqrt(total))
     certain = np.where(difference == 0.0, 1.0, 0.0)
     return np.where(total > 0, values, np.where(np.isnan(total + difference), np.nan, certain))
 
@@ -252,11 +251,15 @@ def blocked_p_values(
 
 def tail_moments(errors: Floats, percentile: float = 95) -> tuple[Floats, Floats, Floats]:
     """Estimate of the log of a percentile of each row, its variance and its degrees of freedom."""
+    return ordered_tail_moments(np.sort(errors, axis=1), percentile)
+
+
+def ordered_tail_moments(ordered: Floats, percentile: float = 95) -> tuple[Floats, Floats, Floats]:
+    """The same of rows in ascending order, NaN behind them."""
     level = percentile / 100
-    number = np.isfinite(errors).sum(axis=1)
-    with np.errstate(divide="ignore"):
-        logs = np.log(np.maximum(errors, np.finfo(np.float64).tiny))
-    estimate, variance = harrell_davis(np.sort(logs, axis=1), number, level)
+    number = np.isfinite(ordered).sum(axis=1)
+    logs = np.log(np.maximum(ordered, np.finfo(np.float64).tiny))
+    estimate, variance = harrell_davis(logs, number, level)
     around = np.minimum(2 * number * min(level, 1 - level), number - 1)
     return estimate, variance, np.maximum(around, 1.0)
 

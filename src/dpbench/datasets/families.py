@@ -13,7 +13,6 @@ from types import MappingProxyType
 from zlib import crc32
 
 import numpy as np
-import scipy  # whose special functions are loaded when they are first called
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain
@@ -46,15 +45,21 @@ class Draws:
 
     def normal(self, count: int) -> Weights:
         """``(count,)``, standard."""
-        return np.asarray(scipy.special.ndtri(self.uniform(count)))
+        from scipy.special import ndtri
+
+        return np.asarray(ndtri(self.uniform(count)))
 
     def gamma(self, shape: float, count: int) -> Weights:
         """``(count,)``, scale 1."""
-        return np.asarray(scipy.special.gammaincinv(shape, self.uniform(count)))
+        from scipy.special import gammaincinv
+
+        return np.asarray(gammaincinv(shape, self.uniform(count)))
 
     def beta(self, shape: float, count: int) -> Weights:
         """``(count,)``, symmetric."""
-        return np.asarray(scipy.special.betaincinv(shape, shape, self.uniform(count)))
+        from scipy.special import betaincinv
+
+        return np.asarray(betaincinv(shape, shape, self.uniform(count)))
 
     def pareto(self, count: int) -> Weights:
         """``(count,)``, at least 0, with a tail of exponent 1."""

@@ -78,17 +78,20 @@ def _regrets(
     seed: int,
     resamples: int,
 ) -> list[Regret]:
+    present = np.flatnonzero(np.isfinite(ratios).any(axis=0))
+    ratios = ratios[:, present]
     there = np.isfinite(ratios)
     names, owner = np.unique(datasets, return_inverse=True)
     member = owner[None, :] == np.arange(len(names))[:, None]
     sums, numbers = member @ np.where(there, ratios, 0.0), member @ there.astype(np.float64)
     low, high = _interval(sums, numbers, resamples, seed)
-    found = []
-    for column in np.flatnonzero(there.any(axis=0)).tolist():
-        settings = int(there[:, column].sum())
-        mean = float(np.exp(sums[:, column].sum() / settings))
-        ends = float(low[column]), float(high[column])
-        found.append(Regret(labels[column], where, mean, *ends, settings, len(ratios) - settings))
+    settings = there.sum(axis=0)
+    means = np.exp(sums.sum(axis=0) / settings)
+    numbers_of = (part.tolist() for part in (present, means, low, high, settings))
+    found = [
+        Regret(labels[column], where, mean, first, last, number, len(ratios) - number)
+        for column, mean, first, last, number in zip(*numbers_of, strict=True)
+    ]
     return sorted(found, key=lambda each: (each.missing > 0, each.regret))
 
 
@@ -97,8 +100,10 @@ def _interval(sums: Floats, numbers: Floats, resamples: int, seed: int) -> tuple
     if len(sums) < 2:
         return np.full(sums.shape[1], np.nan), np.full(sums.shape[1], np.nan)
     drawn = _drawn(len(sums), resamples, seed)
+    means = sums.T @ drawn
     with np.errstate(invalid="ignore"):  # a draw without any dataset that an algorithm has says nothing of it
-        means = np.sort(((drawn @ sums) / (drawn @ numbers)).T, axis=1)
+        means /= numbers.T @ drawn
+    means.sort(axis=1)
     known = np.isfinite(means).sum(axis=1)
     low, high = (np.exp(quantile(means, known, level)) for level in (0.025, 0.975))
     return low, high
@@ -106,6 +111,6 @@ def _interval(sums: Floats, numbers: Floats, resamples: int, seed: int) -> tuple
 
 @lru_cache(maxsize=16)
 def _drawn(datasets: int, resamples: int, seed: int) -> Floats:
-    """How often each dataset is in each resample: the same for every table with so many datasets."""
-    rng = np.random.default_rng(seed)
-    return rng.multinomial(datasets, np.full(datasets, 1 / datasets), size=resamples).astype(np.float64)
+    """How often each dataset is in each resample, ``(datasets, resamples)``: the same for every table of so many."""
+    drawn = np.random.default_rng(seed).multinomial(datasets, np.full(datasets, 1 / datasets), size=resamples)
+    return np.ascontiguousarray(drawn.T, dtype=np.float64)

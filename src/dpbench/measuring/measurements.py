@@ -11,6 +11,7 @@ Where there is one data vector only, trials are all there is, and the errors are
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 
@@ -19,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpbench.errors import InvalidInput, shown
 from dpbench.given import real
-from dpbench.measuring.quantiles import order_interval, quantile
+from dpbench.measuring.quantiles import AT_ONCE, order_interval, quantile
 
 Floats = NDArray[np.float64]
 
@@ -74,8 +75,7 @@ class Measurements:
 
     @cached_property
     def deviation(self) -> Floats:  # noqa: D102
-        squares = self._centred**2
-        return np.sqrt(np.where(self.trials > 1, squares.sum(axis=(1, 2)) / np.maximum(self.trials - 1, 1), np.nan))
+        return self._in_parts(_deviation)
 
     @cached_property
     def ordered(self) -> Floats:
@@ -88,7 +88,7 @@ class Measurements:
 
     @cached_property
     def standard_error(self) -> Floats:  # noqa: D102
-        return _two_stage_error(self._centred, self._per_vector)
+        return self._in_parts(lambda part: _two_stage_error(part._centred, part._per_vector))
 
     @cached_property
     def deviation_error(self) -> Floats:  # noqa: D102
@@ -99,15 +99,32 @@ class Measurements:
             found = _two_stage_error(around, self._per_vector) / (2 * self.deviation)
         return np.where(self.deviation > 0, found, np.where(self.trials > 1, 0.0, np.nan))
 
+    def _in_parts(self, made: Callable[[Measurements], Floats]) -> Floats:
+        """A number for every setting, made for as many settings at a time as stay in a processor's cache."""
+        many = max(AT_ONCE // max(self.errors.shape[1] * self.errors.shape[2], 1), 1)
+        parts = [slice(first, first + many) for first in range(0, max(len(self.errors), 1), many)]
+        every = [
+            Measurements(self.errors[at], self.samples[at], self.trials[at], self.mean[at], self.level) for at in parts
+        ]
+        return np.concatenate([made(part) for part in every])
+
     @property
     def _centred(self) -> Floats:
         """Errors less the mean of their setting; 0 where a trial was not run."""
         centred = self.errors - self.mean[:, None, None]
-        centred[~np.isfinite(centred)] = 0.0
+        if not self._complete:
+            centred[~np.isfinite(centred)] = 0.0
         return centred
 
     @property
+    def _complete(self) -> bool:
+        """Whether every trial was run."""
+        return bool((self.trials == self.errors.shape[1] * self.errors.shape[2]).all())
+
+    @property
     def _per_vector(self) -> NDArray[np.int64]:
+        if self._complete:
+            return np.full(self.errors.shape[:2], self.errors.shape[2])
         return np.asarray(np.isfinite(self.errors).sum(axis=2))
 
     @cached_property
@@ -200,12 +217,22 @@ def measure_all(errors: Floats, percentile: float = 95) -> Measurements:
     return Measurements(errors, vectors, number, mean, percentile / 100)
 
 
+def _deviation(measured: Measurements) -> Floats:
+    squares, trials = _sum_of_squares(measured._centred), measured.trials
+    return np.asarray(np.sqrt(np.where(trials > 1, squares / np.maximum(trials - 1, 1), np.nan)))
+
+
+def _sum_of_squares(values: Floats) -> Floats:
+    """Over the trials of each setting, without an array of all squares."""
+    return np.asarray(np.einsum("ijk,ijk->i", values, values))
+
+
 def _two_stage_error(centred: Floats, per_vector: NDArray[np.int64]) -> Floats:
     """Standard error of the mean of values that sum to 0 and share data vectors; see the module's docstring."""
     number = per_vector.sum(axis=1)
     samples = (per_vector > 0).sum(axis=1)
     safe = np.maximum(number, 1)
     between = ((centred.sum(axis=2) / safe[:, None]) ** 2).sum(axis=1) * samples / np.maximum(samples - 1, 1)
-    within = (centred**2).sum(axis=(1, 2)) / safe / np.maximum(number - 1, 1)
+    within = _sum_of_squares(centred) / safe / np.maximum(number - 1, 1)
     chosen = np.where(samples > 1, between, within)
     return np.asarray(np.sqrt(np.where(number > 1, chosen, np.nan)))

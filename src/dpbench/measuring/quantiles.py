@@ -7,8 +7,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.measuring.distributions import incomplete_beta
+
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+
+AT_ONCE = 2**16
+"""Values that are weighed together: so many stay in a processor's cache."""
 
 
 def quantile(ordered: Floats, number: Counts, level: float) -> Floats:
@@ -42,10 +47,9 @@ def order_interval(
 @lru_cache(maxsize=256)
 def _ranks(n: int, level: float, confidence: float) -> tuple[int, int, float]:
     """Ranks from 1 to n, each end missed with probability (1 - confidence) / 2 at most where that is possible."""
-    from scipy.special import bdtr
-
     miss = (1 - confidence) / 2
-    below = bdtr(np.arange(n), n, level)  # below[k]: chance that at most k trials lie under the quantile
+    k = np.arange(n)
+    below = incomplete_beta(n - k, k + 1, 1 - level)  # of k: chance that at most k lie under the quantile
     first = max(int(np.searchsorted(below, miss, side="right")), 1)
     last = min(int(np.searchsorted(below, 1 - miss)) + 1, n)
     return first, last, float(below[last - 1] - (below[first - 1] if first > 0 else 0.0))
@@ -59,23 +63,21 @@ def harrell_davis(ordered: Floats, number: Counts, level: float) -> tuple[Floats
     """
     estimate, variance = np.full(len(number), np.nan), np.full(len(number), np.nan)
     for n in np.unique(number[number > 2]).tolist():
-        rows = number == n
-        values = ordered[rows, :n]
         weights, fewer = _weights(n, level), _weights(n - 1, level)
-        left_out = np.zeros(values.shape)
-        np.cumsum(values[:, :-1] * fewer, axis=1, out=left_out[:, 1:])
-        left_out[:, :-1] += np.cumsum((values[:, 1:] * fewer)[:, ::-1], axis=1)[:, ::-1]
-        estimate[rows] = values @ weights
-        variance[rows] = (n - 1) * left_out.var(axis=1)
+        numbers = np.flatnonzero(number == n)
+        for rows in np.split(numbers, np.arange(0, len(numbers), max(AT_ONCE // n, 1))[1:]):
+            values = ordered[rows, :n]
+            estimate[rows] = values @ weights
+            left_out = np.zeros(values.shape)  # but for what all have in common
+            np.cumsum(np.diff(values) * fewer, axis=1, out=left_out[:, 1:])
+            variance[rows] = (n - 1) * left_out.var(axis=1)
     return estimate, variance
 
 
 @lru_cache(maxsize=256)
 def _weights(n: int, level: float) -> Floats:
     """Chance that each of n order statistics is the quantile."""
-    from scipy.special import betainc
-
-    return np.asarray(np.diff(betainc((n + 1) * level, (n + 1) * (1 - level), np.arange(n + 1) / n)))
+    return np.asarray(np.diff(incomplete_beta((n + 1) * level, (n + 1) * (1 - level), np.arange(n + 1) / n)))
 
 
 def _at(ordered: Floats, place: Counts) -> Floats:

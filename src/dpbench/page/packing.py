@@ -32,6 +32,6 @@ class Block:
     def text(self) -> str:
         """The whole block, compressed, as text. The same numbers give the same text.
 
-        Level 6 takes 1.6 times as long and makes the study's blocks smaller by 0.2 %, level 9 2.8 times and by 0.4 %.
+        Level 3 takes 1.5 times as long and makes the study's blocks smaller by 0.6 %, level 9 4 times and by 1 %.
         """
-        return b64encode(gzip.compress(b"".join(self._parts), compresslevel=3, mtime=0)).decode()
+        return b64encode(gzip.compress(b"".join(self._parts), compresslevel=1, mtime=0)).decode()

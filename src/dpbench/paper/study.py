@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpbench.errors import InvalidStore
 from dpbench.paper.error_panel import Panel
@@ -146,18 +147,25 @@ def joined(parts: list[Results]) -> Results:
 def sort_settings(results: Results) -> Mapping[str, Results | None]:
     """Settings by what they are for; nothing where there are none."""
     columns = results.columns
-    task = columns["task"].astype(str)
-    extra = np.any([np.char.startswith(task, name) for name in EXTRAS], axis=0) | (columns["parameters"] != "{}")
+    extra = np.array([each.startswith(EXTRAS) for each in columns["task"].tolist()], dtype=bool)
+    extra |= columns["parameters"] != "{}"
     variant, scale = columns["variant"], columns["side_information"]
     pure = (columns["delta"] == 0) & (columns["rho"] == 0)
-    private = ~extra & (variant == "private") & np.isin(scale, ["", "estimated"])
+    private = ~extra & (variant == "private") & ((scale == "") | (scale == "estimated"))
     chosen = {
-        "published": ~extra & pure & (variant == "published") & np.isin(scale, ["", "public"]),
+        "published": ~extra & pure & (variant == "published") & ((scale == "") | (scale == "public")),
         "private": private & pure,
         "gaussian": private & ~pure,
         "extras": extra,
     }
-    return {name: results.take(kept) if kept.any() else None for name, kept in chosen.items()}
+    return {name: _taken(results, kept) for name, kept in chosen.items()}
+
+
+def _taken(results: Results, kept: NDArray[np.bool_]) -> Results | None:
+    """All of them, without a copy, some of them, or nothing."""
+    if not kept.any():
+        return None
+    return results if kept.all() else results.take(kept)
 
 
 def _joined_parts(sorted_settings: list[Mapping[str, Results | None]]) -> dict[str, Results]:

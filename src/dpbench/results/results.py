@@ -350,10 +350,9 @@ class Results:
     @cached_property
     def log_percentiles(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """What the test of percentiles goes by; see :func:`dpbench.significance.tail_moments`."""
-        from dpbench.significance import tail_moments
+        from dpbench.significance import ordered_tail_moments
 
-        settings, samples, trials = self.errors.shape
-        return tail_moments(self.errors.reshape(settings, samples * trials), self.standards.percentile)
+        return ordered_tail_moments(self.measured.ordered, self.standards.percentile)
 
     @cached_property
     def whole(self) -> NDArray[np.bool_]:
