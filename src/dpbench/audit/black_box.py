@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from time import process_time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,17 @@ FALSE_ALARM = 0.001
 PURE: tuple[Promise, ...] = ((1.0, 0.0), (4.0, 0.0))
 APPROXIMATE: tuple[Promise, ...] = ((1.0, 1e-6),)
 """What is tried of an algorithm that has zCDP too."""
+SECONDS = 9.0
+"""Time of the processor for the quick look."""
+QUICK_FALSE_ALARM = 1e-6
+FIRST_RUNS, FEWEST_RUNS, MOST_RUNS = 2_000, 500, 60_000
+"""On each side: in every setting of the quick look at most and at least, and in those that are looked at again."""
+CLOSER = 4
+"""Settings that are looked at again."""
+FEW = 50
+"""Runs by which is judged how long one takes."""
+LOOKING = 4e-5
+"""Seconds that it takes about to look at one output."""
 LARGE = 100_000
 """Records in every cell of the second pair."""
 LEARNED = "learned from the other half"
@@ -68,6 +80,10 @@ class Finding:
     strongest: Test
     within_reach: float
     """The least loss, over all events tested, that would have been refuted with probability 95 %."""
+    runs: int
+    """On each side."""
+    above: float
+    """Standard errors by which the event that exceeds epsilon most does so, or less than 0."""
 
     @property
     def refuted(self) -> bool:
@@ -106,18 +122,63 @@ def probe(
     pairs: Pairs = usual_pairs,
 ) -> Iterator[Finding]:
     """One finding for each workload, promise and pair, with ``runs`` runs on each side."""
-    settings = [
+    settings = _settings(workloads, promises, pairs)
+    for number, setting in enumerate(settings):
+        yield _look(sampler, setting, runs, np.random.SeedSequence([seed, number]), FALSE_ALARM / len(settings))
+
+
+def probe_quickly(
+    sampler: Sampler,
+    workloads: Sequence[Workload],
+    seed: int,
+    promises: Sequence[Promise] = PURE,
+    pairs: Pairs = usual_pairs,
+    seconds: float = SECONDS,
+) -> list[Finding]:
+    """Few runs in every setting, then as many as the time allows in those that showed most; fresh runs, so both count.
+
+    Half of the false alarms are for either stage, a thousandth of those of :func:`probe`: this is looked at unasked.
+    Nothing where fewer than 500 runs a side could be made of each setting.
+    """
+    alarm, begun = QUICK_FALSE_ALARM / 2, process_time()
+    settings = _settings(workloads, promises, pairs)
+    seconds -= process_time() - begun  # pairs may be searched for
+    calibrated = process_time()
+    for setting in (settings[0], settings[-1]):
+        sampler(setting.fewer, setting.workload, (setting.epsilon, setting.delta), FEW, np.random.SeedSequence(seed))
+    each = (process_time() - calibrated) / (2 * FEW) + LOOKING
+    first = min(int(seconds / 2 / (2 * len(settings) * each)), FIRST_RUNS)
+    if first < FEWEST_RUNS:
+        return []
+    begun = process_time()
+    found = [
+        _look(sampler, setting, first, np.random.SeedSequence([seed, number]), alarm / len(settings))
+        for number, setting in enumerate(settings)
+    ]
+    if any(each.refuted for each in found):
+        return found
+    taken = process_time() - begun
+    order = sorted(found, key=lambda each: -each.above)[:CLOSER]
+    more = min(int((seconds - taken) * first * len(settings) / max(taken, 1e-6) / len(order)), MOST_RUNS)
+    if more < first:
+        return found
+    return found + [
+        _look(sampler, each.setting, more, np.random.SeedSequence([seed, number, 1]), alarm / len(order))
+        for number, each in enumerate(order)
+    ]
+
+
+def _settings(workloads: Sequence[Workload], promises: Sequence[Promise], pairs: Pairs) -> list[PromisedPair]:
+    return [
         PromisedPair(workload, *pair, *promise)
         for promise in promises
         for workload in workloads
         for pair in pairs(workload, promise[0])
     ]
-    for number, setting in enumerate(settings):
-        yield _look(sampler, setting, runs, np.random.SeedSequence([seed, number]), len(settings))
 
 
-def _look(sampler: Sampler, setting: PromisedPair, runs: int, seed: np.random.SeedSequence, settings: int) -> Finding:
-    """All families of features, both directions."""
+def _look(sampler: Sampler, setting: PromisedPair, runs: int, seed: np.random.SeedSequence, alarm: float) -> Finding:
+    """All families of features, both directions; a false refutation has the probability ``alarm``."""
     halves = []
     for counts, own_seed in zip((setting.fewer, setting.more), seed.spawn(2), strict=True):
         outputs = sampler(counts, setting.workload, (setting.epsilon, setting.delta), runs, own_seed)
@@ -131,14 +192,20 @@ def _look(sampler: Sampler, setting: PromisedPair, runs: int, seed: np.random.Se
         )
     _learn(halves)
     families = list(halves[0][0])
-    alarm = FALSE_ALARM / (settings * 2 * len(families))
+    alarm /= 2 * len(families)
     tests = []
     for mine, other in ((0, 1), (1, 0)):
         (choosing, testing), (choosing_other, testing_other) = halves[mine], halves[other]
         for family in families:
             event = choose_event(family, choosing[family], choosing_other[family])
             tests.append(test_event(event, testing, testing_other, setting.epsilon, alarm, setting.delta))
-    return Finding(setting, max(tests, key=lambda test: test.refuted), min(test.within_reach for test in tests))
+    return Finding(
+        setting,
+        max(tests, key=lambda test: test.refuted),
+        min(test.within_reach for test in tests),
+        runs,
+        max(test.above(setting.epsilon) for test in tests),
+    )
 
 
 def _learn(halves: list[tuple[dict[str, Floats], dict[str, Floats]]]) -> None:

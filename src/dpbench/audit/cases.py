@@ -33,6 +33,10 @@ STUDY_DOMAINS = ((2048,), (4096,), (64, 64), (128, 128))
 """Sizes of the study, on which a stranger's algorithm is tried now and then; one of ours is by ``--domain``."""
 STUDY_EVERY, STUDY_FIRST = 12, 7
 """Batches, of which one is of such domains, with two cases."""
+LARGEST_DOMAINS = ((70_001,), (300, 257))
+"""Beyond the sizes of 16-bit numbers, on which a stranger's algorithm is tried if it is quick on those of the study."""
+LARGEST_FIRST = 8
+"""The first batch, after one of the study's domains, that is of such a domain."""
 STUDY_QUERIES = 2000
 EPSILONS = ("0.001", "0.005", "0.01", "0.05", "0.1", "0.5", "1", "2", "5", "10", "15", "20")
 DELTA = 1e-6
@@ -120,11 +124,17 @@ class Cases:
                 cases.append(Case(number=each, x=x, y=y, cell=cell, seed=int(rng.integers(2**31)), **problem))
         return cases
 
+    def is_largest(self, number: int) -> bool:
+        """Whether a batch is of the largest domains."""
+        return number % STUDY_EVERY == LARGEST_FIRST and not is_ours(type(self.algorithm)) and self.domain is None
+
     def _large(self, rng: Rng, number: int) -> Domain | None:
         """A domain of the study's size that the algorithm supports, where this batch is to be of one."""
-        if is_ours(type(self.algorithm)) or self.domain is not None or number % STUDY_EVERY != STUDY_FIRST:
+        if is_ours(type(self.algorithm)) or self.domain is not None:
             return None
-        domains = [Domain(shape) for shape in STUDY_DOMAINS]
+        if number % STUDY_EVERY != STUDY_FIRST and not self.is_largest(number):
+            return None
+        domains = [Domain(shape) for shape in (LARGEST_DOMAINS if self.is_largest(number) else STUDY_DOMAINS)]
         supported = [domain for domain in domains if self.algorithm.supports(domain)]
         return supported[int(rng.integers(len(supported)))] if supported else None
 

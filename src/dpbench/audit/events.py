@@ -62,6 +62,11 @@ class Test:
     within_reach: float
     """The least loss on this event that would have been refuted with probability 95 %; inf: none."""
 
+    def above(self, epsilon: float) -> float:
+        """Standard errors by which the logarithm of the ratio of frequencies exceeds epsilon."""
+        ours, theirs = self.happened + 0.5, self.happened_on_neighbour + 0.5
+        return float((np.log(ours / theirs) - epsilon) / np.sqrt(1 / ours + 1 / theirs))
+
 
 def choose_event(family: str, mine: Floats, other: Floats) -> Event:
     """The event of a family whose probability seems to exceed the other side's by most; ``(runs, numbers)`` each."""

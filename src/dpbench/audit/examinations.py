@@ -20,9 +20,10 @@ import numpy as np
 from dpbench import errors
 from dpbench.algorithm import Algorithm, SideInformation, Variant
 from dpbench.audit.layers import audit
-from dpbench.audit.plain_functions import QUICK_RUNS, audit_function
+from dpbench.audit.plain_functions import audit_function
 from dpbench.audit.report import LAYERS, AuditReport, Layer
 from dpbench.audit.subject import CASES, in_words
+from dpbench.audit.tampering import code_of_the_package, farewells_noted, replaced_since
 from dpbench.errors import DPBenchError, InvalidInput
 from dpbench.plugins import find, is_file_reference, is_stranger, load_class_or_function
 from dpbench.run.executors.contained import PATIENCE, Contained, exit_words, print_to
@@ -60,9 +61,17 @@ class Examination:
 
     def run(self) -> AuditReport:
         """Load it and audit it, here and now."""
-        subject = self._load()
+        before = code_of_the_package()
+        with farewells_noted():
+            subject = self._load()
+        words = replaced_since(before)
+        if words:
+            return self.failed(
+                f"{self.reference} changes {words}, when it is loaded: what is promised of the package is then no "
+                f"longer true, and nothing can be examined"
+            )
         if isinstance(subject, FunctionType):
-            return audit_function(subject, runs=self.runs or (RUNS if self.black_box else QUICK_RUNS), seed=self.seed)
+            return audit_function(subject, runs=self.runs or (RUNS if self.black_box else None), seed=self.seed)
         algorithm: Algorithm | type[Algorithm] = subject
         if self.variant != "private":
             try:
@@ -74,7 +83,7 @@ class Examination:
             side_information=self.side_information,
             seed=self.seed,
             ignore_marks=self.ignore_marks,
-            black_box=(self.runs or RUNS) if self.black_box else 0,
+            black_box=(self.runs or RUNS) if self.black_box else None,
             cases=self.cases,
             domain=self.domain,
         )

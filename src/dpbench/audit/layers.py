@@ -12,7 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, SideInformation
-from dpbench.audit.black_box import APPROXIMATE, PURE, Finding, Pairs, Promise, Sampler, probe, usual_pairs
+from dpbench.audit.black_box import (
+    APPROXIMATE,
+    PURE,
+    SECONDS,
+    Finding,
+    Pairs,
+    Promise,
+    Sampler,
+    probe,
+    probe_quickly,
+    usual_pairs,
+)
 from dpbench.audit.conformance import check_batch, check_edges, check_files, check_form
 from dpbench.audit.declared import (
     check_consistency,
@@ -92,6 +103,9 @@ def check_algorithm(
         subject = replace(whole, notion=notion, replayed=(notion,), cases=-(-cases // len(whole.notions)))
         for check in IN_ORDER:
             _figures(check, subject)
+    layer = _black_box(whole, None)
+    if layer.verdict == "fail":
+        raise CheckFailed(layer.cause)
 
 
 def audit(
@@ -100,12 +114,13 @@ def audit(
     side_information: SideInformation | None = None,
     seed: int = 0,
     ignore_marks: bool = False,
-    black_box: int = 0,
+    black_box: int | None = None,
     cases: int = CASES,
     domain: DomainLike | None = None,
 ) -> AuditReport:
     """Every layer, each to its own verdict; ``black_box`` runs a side, none where it is 0.
 
+    Where it is not given, a stranger's algorithm that nothing else was found of gets as many as take a few seconds.
     ``cases`` is the number of random replays; ``domain`` restricts replays and claims to one domain.
     ``ignore_marks`` leaves aside what a form says of itself (that it reveals counts, that its scale is public), so that
     only what is measured counts.
@@ -126,7 +141,10 @@ def audit(
         ]
         return AuditReport(name, getattr(algorithm, "variant", "private"), side_information, tuple(layers))
     layers = [_examine(name, checks, subject) for name, checks in CHECKS.items()]
-    layers += [_black_box(subject, black_box), _own_mechanisms(subject)]
+    layers.append(_own_mechanisms(subject))
+    if black_box is None and any(layer.verdict == "fail" for layer in layers):
+        black_box = 0  # it is found out already
+    layers.insert(-1, _black_box(subject, black_box))
     seconds = time.perf_counter() - started
     report = AuditReport(subject.name, subject.algorithm.variant, side_information, tuple(layers), seconds)
     own = ", ".join(report.layer("mechanisms").figures.get("mechanisms", ()))
@@ -200,8 +218,9 @@ def _own_mechanisms(subject: Subject) -> Layer:
     return layer
 
 
-def _black_box(subject: Subject, runs: int) -> Layer:
-    if not runs:
+def _black_box(subject: Subject, runs: int | None) -> Layer:
+    """So many runs a side; where that is left open none for one of ours, and a quick look at a stranger's."""
+    if runs == 0 or (runs is None and (subject.ours or subject.algorithm.variant != "private")):
         return Layer("black box", "not run", "give --black-box")
     supported = list(subject.domains(BLACK_BOX_DOMAINS))
     workloads = [workload_for(domain) for domain in dict.fromkeys((supported[0], supported[-1]))]
@@ -233,20 +252,27 @@ def black_box_layer(
     name: str,
     sampler: Sampler,
     workloads: Sequence[Workload],
-    runs: int,
+    runs: int | None,
     seed: int,
     promises: Sequence[Promise] = PURE,
     pairs: Pairs = usual_pairs,
+    seconds: float = SECONDS,
 ) -> Layer:
-    """The verdict of the black box on anything that can be run."""
+    """The verdict of the black box on anything that can be run; a quick look where no number of runs is given."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            findings = list(probe(sampler, workloads, runs, seed, promises, pairs))
+            if runs is None:
+                findings = probe_quickly(sampler, workloads, seed, promises, pairs, seconds)
+            else:
+                findings = list(probe(sampler, workloads, runs, seed, promises, pairs))
     except (Exception, SystemExit) as error:
         return Layer("black box", "fail", f"{name} fails with {in_words(error)}")
-    figures = {"runs a side": runs, "settings": [_finding(each) for each in findings]}
-    worst = max(findings, key=lambda each: each.strongest.refuted - each.setting.epsilon)
+    if not findings:
+        return Layer("black box", "not run", "it is too slow for a quick look; give --black-box")
+    most = max(each.runs for each in findings)
+    figures = {"runs a side": most, "settings": [_finding(each) for each in findings]}
+    worst = max(findings, key=lambda each: (each.refuted, each.runs, each.strongest.refuted - each.setting.epsilon))
     figures |= {"refuted": worst.strongest.refuted, "epsilon": worst.setting.epsilon, "power": worst.within_reach}
     if not worst.refuted:
         return Layer("black box", "pass", "", figures)
@@ -270,5 +296,6 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "power": finding.within_reach,
         "event": str(test.event),
         "happened": [test.happened, test.happened_on_neighbour],
+        "runs": finding.runs,
         "tested on": test.runs,
     }

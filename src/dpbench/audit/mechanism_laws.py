@@ -11,6 +11,7 @@ Tests share the false-alarm rate evenly.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpbench.audit.contents import contents
 from dpbench.audit.many_trials import ManyTrials
 from dpbench.errors import CheckFailed
 from dpbench.given import of_kind
@@ -79,6 +81,7 @@ def check_mechanism(
         raise CheckFailed(f"public() of '{mechanism.name}' follows the counts that it was shown; it may not")
     case = _Case(mechanism, loss, level, (one, there), draws, seed)
     figures = _check_price(case, float(loss), neighbours)
+    _check_memory(case)
     _check_outcomes(case)
     _check_ratios(case)
     figures["observed"] = _check_largest(case)
@@ -133,6 +136,22 @@ def _truth(mechanism: Mechanism, counts: Counts) -> Any:
     kept = np.frombuffer(np.asarray(counts, dtype=np.int64).tobytes(), dtype=np.int64).reshape(np.shape(counts))
     statistic = mechanism.statistic
     return mechanism.truth(kept if statistic is None else statistic.of(kept))
+
+
+def _check_memory(case: _Case) -> None:
+    """What a mechanism is after a draw does not follow from the draw: the next question has noise of its own."""
+    try:
+        several = [deepcopy(case.mechanism) for _ in range(3)]
+    except Exception:  # it cannot be copied
+        return
+    for mechanism, seed in zip(several, (0, 0, 1), strict=True):
+        mechanism.draw(case.truths[0], case.level, RandomNoise.seeded(case.seed + seed, 2))
+    first, again, other = map(contents, several)
+    if first == again != other:
+        raise CheckFailed(
+            f"'{case.mechanism.name}' keeps something of its draws: what it answers to two questions is then not "
+            f"independent, and prices do not add up"
+        )
 
 
 def _check_outcomes(case: _Case) -> None:
@@ -193,7 +212,8 @@ def _check_largest(case: _Case) -> float:
     observed = float(np.abs(np.concatenate([*case.ratios, *possible])).max())
     if not observed <= largest * (1 + TOLERANCE) + float(np.max(case.rounding())):
         raise CheckFailed(
-            f"largest_loss of '{mechanism.name}' is {largest:.6g}, but there is an outcome that loses {observed:.6g}"
+            f"largest_loss of '{mechanism.name}' is {largest:.6g}, but there is an outcome that loses {observed:.6g}; it "
+            f"is paid {float(case.loss):.6g}, which is to cover every loss between neighbours"
         )
     return observed
 

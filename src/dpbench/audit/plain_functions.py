@@ -28,7 +28,8 @@ from dpbench.workloads import Workload
 
 Plain = Callable[[NDArray[np.int64], Workload, float, np.random.Generator], Any]
 
-QUICK_RUNS = 6_000
+SECONDS = 18.0
+"""Time of the processor for the black box where no number of runs is given."""
 LONGEST = 60.0
 """Seconds of the processor for a few calls in a process of their own."""
 SUSPECTS = 3
@@ -38,8 +39,8 @@ DOMAINS = (("4", "12"), ("2x2", "12x3"))
 TWO_RESULTS = "{} gives two results for one generator: draw from rng alone"
 
 
-def audit_function(function: Plain, *, runs: int = QUICK_RUNS, seed: int = 0) -> AuditReport:
-    """What can be found out about a plain function."""
+def audit_function(function: Plain, *, runs: int | None = None, seed: int = 0) -> AuditReport:
+    """What can be found out about a plain function, with ``runs`` a side or as many as take some seconds."""
     started, name = time.perf_counter(), getattr(function, "__name__", "function")
     layers = []
     try:
@@ -56,7 +57,7 @@ def audit_function(function: Plain, *, runs: int = QUICK_RUNS, seed: int = 0) ->
     return AuditReport(name, "plain function", None, tuple(layers), time.perf_counter() - started)
 
 
-def _black_box(function: Plain, name: str, domains: list[Domain], runs: int, seed: int, leak: str) -> Layer:
+def _black_box(function: Plain, name: str, domains: list[Domain], runs: int | None, seed: int, leak: str) -> Layer:
     """The black box, in which a leak of the scale counts as a finding."""
     if not domains:
         return Layer("black box", "not run", "there is nothing to run")
@@ -71,7 +72,8 @@ def _black_box(function: Plain, name: str, domains: list[Domain], runs: int, see
     def pairs(workload: Workload, epsilon: float) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         return usual_pairs(workload, epsilon) + suspects(workload)
 
-    return black_box_layer(name, sampler, [workload_for(domain) for domain in domains], runs, seed, pairs=pairs)
+    workloads = [workload_for(domain) for domain in domains]
+    return black_box_layer(name, sampler, workloads, runs, seed, pairs=pairs, seconds=SECONDS)
 
 
 def _call(function: Plain, x: NDArray[np.int64], workload: Workload, epsilon: float, rng: np.random.Generator) -> Any:

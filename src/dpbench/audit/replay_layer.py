@@ -11,20 +11,29 @@ from typing import Any
 import numpy as np
 
 from dpbench.audit.cases import BATCH, Case, Cases
-from dpbench.audit.fresh import TooSlow, load_what_it_loads
+from dpbench.audit.fresh import TooSlow, fresh, load_what_it_loads
 from dpbench.audit.shrinking import look, shrink
 from dpbench.audit.subject import Subject, workload_for
 from dpbench.audit.traces import BESIDE, NAMES
-from dpbench.audit.worlds import Finding, Looked, Runner, force, printed_otherwise, record, unrecorded
+from dpbench.audit.worlds import SECONDS, Finding, Looked, Runner, force, printed_otherwise, record, unrecorded
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
 
+SOME = 5
+"""Runs by which is judged how many can be made."""
 LOADING = 120.0
 """Seconds that the first fresh process may take, in which kernels are loaded, or compiled."""
 FEWEST = 5
 """Batches that are run however long they take."""
 AGAIN = 3
 """Runs on the same counts before a difference is taken to follow from the counts."""
+QUICK = 1.0
+"""Seconds of the processor for a batch on the study's domains up to which larger ones are tried next."""
+WARMED = 4
+"""The batch that is run in processes in which a stranger's algorithm has run many times before."""
+MANY_RUNS = 300
+WARMING = 0.5
+"""Seconds of the processor that these may take; where they would take longer there are fewer."""
 UNRECORDED_EVERY = 2
 """Batches, of which one is run without being recorded, and with claims recomputed."""
 
@@ -36,6 +45,7 @@ _loaded: set[type] = set()
 class Tried:
     """What was tried and not refuted."""
 
+    asked: int
     cases: int = 0
     too_large: int = 0
     too_slow: int = 0
@@ -65,6 +75,7 @@ class Tried:
         sizes = [domain.size for domain in self.domains]
         return {
             "cases": self.cases,
+            "asked for": self.asked,
             "domains": len(self.domains),
             "cells": [min(sizes), max(sizes)] if sizes else [],
             "epsilons": [min(self.epsilons), max(self.epsilons)] if sizes else [],
@@ -88,14 +99,19 @@ def check_replay(subject: Subject) -> Mapping[str, Any]:
     cases = Cases(subject.algorithm, subject.replayed or subject.notions, subject.seed, subject.domain)
     prepare(subject)
     seconds = subject.seconds * len(cases.notions) / len(subject.notions)
-    tried, begun, most = Tried(), processor_seconds(), np.inf
+    tried, begun, last, most = Tried(asked=subject.cases), processor_seconds(), 0.0, np.inf
     for number in range(-(-subject.cases // BATCH)):
-        if number >= FEWEST and processor_seconds() - begun > seconds:
+        now = processor_seconds()
+        if number >= FEWEST and now - begun > seconds:
             break
+        if cases.is_largest(number) and now - last > QUICK:
+            continue
+        last = now
         batch = [case for case in cases.batch(number) if case.domain.size < most]
         if not batch:
             continue
         prepare_ours(subject, batch)
+        runner = replace(runner, warm=_many_runs(runner) if number == WARMED and not subject.ours else 0)
         try:
             runner, looked, words = examined(subject, runner, batch, number)
         except TooSlow:
@@ -109,6 +125,19 @@ def check_replay(subject: Subject) -> Mapping[str, Any]:
         tried.add(batch, looked)
     tried.aside, tried.varying = runner.aside, bool(runner.varying)
     return tried.figures(cases.kept_out)
+
+
+def _many_runs(runner: Runner) -> int:
+    """How often it can run on a few cells in the time there is for that; none where it does not run there."""
+
+    def several() -> float:
+        begun = processor_seconds()
+        runner.warmed(SOME)
+        return (processor_seconds() - begun) / SOME
+
+    with suppress(CheckFailed, TooSlow):
+        return int(min(WARMING / max(fresh(several, SECONDS, silent=True), 1e-6), MANY_RUNS))
+    return 0
 
 
 def prepare(subject: Subject) -> None:
@@ -180,7 +209,7 @@ def cause(subject: Subject, runner: Runner, batch: Sequence[Case], finding: Find
         if beside:
             return "", replace(runner, aside=(*runner.aside, beside))
         where = f"{subject.name} cannot be examined on {found.case.domain}"
-        by = "as by random numbers of its own, or by a clock"
+        by = "as by random numbers of its own, by a clock, or by memory that nobody wrote to (np.empty)"
         words = f"two runs on the same counts with the same answers differ, {by}: {words}"
     elif kind == "differs":
         on = "a neighbour" if found.case.cell is not None else "other counts"

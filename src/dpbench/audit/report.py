@@ -92,6 +92,8 @@ def tried_words(layer: Layer) -> str:
             f"cells; epsilon {epsilons[0]:g} to {epsilons[1]:g}; {', '.join(figures['notions'])}; "
             f"{', '.join(figures['workloads'])})"
         )
+        asked = figures.get("asked for", 0)
+        words += f", of {asked:,} asked for, since the time was up" if figures["cases"] < asked // 2 else ""
         kept_out = figures["domains kept out by supports()"]
         aside = figures["left aside, as different on the same counts too"]
         words += f", {kept_out} domains drawn kept out by supports()" if kept_out else ""
@@ -99,7 +101,8 @@ def tried_words(layer: Layer) -> str:
     if layer.name == "black box" and "power" in figures:
         return (
             f"black box with {figures['runs a side']:,} runs per side: a loss of {figures['power']:.2f} at epsilon "
-            f"{figures['epsilon']:g} would have been found in 19 of 20 such examinations"
+            f"{figures['epsilon']:g}, on an event as frequent as those that were tried, would have been found in 19 of 20 "
+            f"such examinations"
         )
     return ""
 

@@ -22,6 +22,8 @@ Counts = NDArray[np.int64]
 
 ATTEMPTS = 90
 """Smaller cases that are tried."""
+FEW_ATTEMPTS = 6
+"""The same where each needs many runs before it."""
 
 
 @dataclass(repr=False)
@@ -30,6 +32,8 @@ class Smallest:
 
     cases: list[Case]
     finding: Finding
+    warm: int = 0
+    """Runs before the first of them."""
 
     @property
     def case(self) -> Case:
@@ -40,7 +44,7 @@ class Smallest:
         """Everything that it takes to see it again, on one line."""
         case = self.case
         if self.finding.kind == "claims":
-            return str(case)
+            return f"{case}{self._history()}"
         if self.finding.kind in ("fails", "noise", "direct", "batch"):
             vectors = f"x = {shown(case.x)}"
         elif case.cell is not None:
@@ -48,8 +52,11 @@ class Smallest:
             vectors = f"x = {shown(case.x)} and cell {case.cell} from {before} to {after}"
         else:
             vectors = f"x = {shown(case.x)} and {shown(case.y)}"
-        history = f", after {len(self.cases) - 1} other runs in the same process" if len(self.cases) > 1 else ""
-        return f"{vectors}, {case}{history}"
+        return f"{vectors}, {case}{self._history()}"
+
+    def _history(self) -> str:
+        before = len(self.cases) - 1 + self.warm
+        return f", after {before} other runs in the same process" if before else ""
 
 
 def look(runner: Runner, cases: Sequence[Case], kind: str) -> Finding | None:
@@ -65,7 +72,12 @@ def look(runner: Runner, cases: Sequence[Case], kind: str) -> Finding | None:
 def shrink(runner: Runner, cases: Sequence[Case], finding: Finding) -> Smallest:
     """Try smaller batches, then smaller problems, then simpler counts, as long as the same kind of thing is seen."""
     found = Smallest(list(cases[: finding.step + 1]), finding)
-    left = [ATTEMPTS]
+    if runner.warm:
+        cold = replace(runner, warm=0)
+        seen = look(cold, found.cases, finding.kind)
+        runner = cold if seen is not None and seen.kind == finding.kind else runner
+    found.warm = runner.warm
+    left = [FEW_ATTEMPTS if runner.warm else ATTEMPTS]
 
     def accept(smaller: list[Case]) -> bool:
         if left[0] <= 0:
@@ -83,7 +95,7 @@ def shrink(runner: Runner, cases: Sequence[Case], finding: Finding) -> Smallest:
                 accept([*found.cases[:number], *found.cases[number + 1 :]])
     if len(found.cases) == 1:
         _simpler_problem(found, accept)
-        if finding.kind == "differs" and found.case.cell is None:
+        if finding.kind == "differs" and found.case.cell is None and not runner.warm:
             _to_neighbours(found, accept, runner)
         _simpler_counts(found, accept)
     return found

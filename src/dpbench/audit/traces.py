@@ -9,19 +9,20 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Collection, Iterable
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass, fields
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass, fields, replace
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.algorithm import Outcome
+from dpbench.algorithm import Algorithm, Outcome
 from dpbench.audit.contents import contents
 from dpbench.audit.printed_text import Number, without
 from dpbench.audit.side_effects import deeds, settings_changed, settings_of_the_process, threads_awaited
-from dpbench.audit.subject import in_words
+from dpbench.audit.subject import in_words, is_ours
+from dpbench.audit.tampering import farewells, farewells_noted
 from dpbench.errors import InvalidCounts, InvalidInput, Unsupported
 from dpbench.privacy import Ledger
 from dpbench.privacy.ledger import FOR_NOTHING
@@ -49,6 +50,7 @@ class Trace:
     ledger: tuple[Any, ...] = ()
     notes: tuple[str, ...] = ()
     kept: str = ""
+    bars: tuple[str, ...] = ()
     workload: str = ""
     itself: str = ""
     warned: tuple[str, ...] = ()
@@ -71,6 +73,7 @@ NAMES = {
     "ledger": "another ledger",
     "notes": "other notes in the ledger",
     "kept": "other things kept for error bars (data.keep)",
+    "bars": "other error bars",
     "workload": "other attributes of the workload",
     "itself": "other attributes of the algorithm",
     "warned": "other warnings",
@@ -92,6 +95,7 @@ def traced(run: Callable[[], Outcome]) -> Trace:
         redirect_stderr(printed),
         warnings.catch_warnings(record=True) as warned,
         deeds() as done,
+        farewells_noted(),
     ):
         warnings.simplefilter("always")
         before = settings_of_the_process()
@@ -104,6 +108,7 @@ def traced(run: Callable[[], Outcome]) -> Trace:
                 "ledger": charges(outcome.ledger),
                 "notes": tuple(outcome.ledger.notes),
                 "kept": contents(outcome.kept),
+                "bars": _bars(outcome),
                 "workload": contents(outcome.workload),
                 "itself": contents(outcome.algorithm),
             }
@@ -120,6 +125,42 @@ def traced(run: Callable[[], Outcome]) -> Trace:
         done=tuple(sorted(set(done))),
         settings=changed,
     )
+
+
+def _bars(outcome: Outcome) -> tuple[str, ...]:
+    """What the error bars of a stranger's algorithm say, or why there are none; ours are made of what was kept."""
+    if is_ours(type(outcome.algorithm)) or _without_bars(type(outcome.algorithm)):
+        return ()
+    workload = outcome.workload
+    asked: dict[str, Callable[[], object]] = {
+        "intervals": lambda: outcome.intervals(workload),
+        "cautious intervals": lambda: outcome.intervals(workload, cautious=True),
+        "guaranteed intervals": lambda: outcome.intervals(workload, guaranteed=True),
+        "draws": lambda: outcome.draws(2, seed=0),
+    }
+    found = []
+    for name, ask in asked.items():
+        try:
+            found.append(f"{name}: {contents(ask())[:12]}")
+        except (Exception, SystemExit) as error:
+            found.append(f"{name}: {in_words(error)}")
+    return tuple(found)
+
+
+def _without_bars(kind: type) -> bool:
+    """Whether a class has the error bars of every algorithm, which are of its measurement, and none is stated."""
+    theirs = [each for each in kind.__mro__ if issubclass(each, Algorithm) and each is not Algorithm]
+    return not any({"error_bars", "measurement", "influence"} & vars(each).keys() for each in theirs)
+
+
+def parting(trace: Trace) -> Trace:
+    """The last trace of a process, with what is said and done when the process ends."""
+    said = io.StringIO()
+    with redirect_stdout(said), redirect_stderr(said), deeds() as done:
+        for function in farewells():
+            with suppress(Exception, SystemExit):
+                function()
+    return replace(trace, printed=trace.printed + said.getvalue(), done=tuple(sorted({*trace.done, *done})))
 
 
 def changed_later() -> bool:
@@ -196,8 +237,9 @@ def _detail(name: str, mine: Any, its: Any) -> str:
         return f" ({lines})"
     if name in ("raised", "printed", "kind"):
         return f" ({str(mine)[:80] or 'none'!r} and {str(its)[:80] or 'none'!r})"
-    if name in ("notes", "warned", "done", "settings"):
-        return f" ({mine[:1] or 'none'} and {its[:1] or 'none'})"
+    if name in ("notes", "bars", "warned", "done", "settings"):
+        only = [[each for each in one if each not in other][:1] for one, other in ((mine, its), (its, mine))]
+        return f" ({' and '.join(str(each[0]) if each else 'none' for each in only)})"
     return ""
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import pickle
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,13 +23,21 @@ from dpbench.audit.cases import Case
 from dpbench.audit.distorted_noise import PLAIN, DistortedNoise, distorted
 from dpbench.audit.fresh import fresh
 from dpbench.audit.printed_text import Number, varying_numbers
-from dpbench.audit.traces import Trace, changed_later, difference, known_for_nothing, suspicion, traced
+from dpbench.audit.subject import workload_for
+from dpbench.audit.tampering import code_of_the_package, replaced_since
+from dpbench.audit.traces import Trace, changed_later, difference, known_for_nothing, parting, suspicion, traced
+from dpbench.domain import Domain
 from dpbench.errors import CheckFailed, ReplayDiverged
 from dpbench.privacy import RandomNoise, Recording
 from dpbench.privacy.claims import TOLERANCE, overdrawn, refuted_claim
 from dpbench.privacy.transcript import CallLoss, Draw, Question, Seeds
 
 AUDIT = ("dpbench.audit", "dpbench.testing")
+WARM_DOMAINS = tuple(map(Domain.of, ("4", "2x2", "64", "16x16", "4x4x4", "1024", "32x32")))
+"""The first that an algorithm supports is what it runs on many times."""
+HUGE = 2.0**40
+"""Records; a mechanism may refuse a truth that floats do not hold exactly."""
+WITHHELD = "refuses its truth in words that are withheld"
 SECONDS = 10.0
 """Of the processor, that a fresh process may take for a batch."""
 TRIAL_ROUNDING = 1e-6
@@ -48,6 +57,22 @@ class Runner:
     """Numbers in what it prints that do so, such as a time."""
     claim_seconds: float = CLAIM_SECONDS
     """Time of the processor in which a claim is tried on as many cells as possible."""
+    warm: int = 0
+    """Runs on a few empty cells that come first in every process."""
+
+    def warmed(self, runs: int) -> None:
+        """Run it so often: it may behave otherwise from some run on, as one that fills a buffer or a cache."""
+        domain = next((each for each in WARM_DOMAINS if self.algorithm.supports(each)), None)
+        for seed in range(runs if domain is not None else 0):
+            with suppress(Exception), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.algorithm.outcome(
+                    np.zeros(domain.shape, dtype=np.int64),
+                    workload_for(domain),
+                    1,
+                    seed=seed,
+                    side_information=self.side_information,
+                )
 
     def run(self, case: Case, counts: NDArray[np.int64], **how: Any) -> Outcome:
         """Run a case on counts."""
@@ -188,10 +213,16 @@ def record(runner: Runner, cases: Sequence[Case]) -> bytes:
 
     def work() -> list[tuple[Trace, Transcript, bool]]:
         found = []
+        before = code_of_the_package()
+        runner.warmed(runner.warm)
         for case in cases:
             noise, channel = distorted(case.seed, case.trials, case.noise), Recording()
             trace = traced(lambda: runner.run(case, case.x, noise=noise, channel=channel))  # noqa: B023  (called now)
-            found.append((trace, Transcript.of(channel), bool(noise.touched)))
+            last = case is cases[-1]
+            found.append((parting(trace) if last else trace, Transcript.of(channel), bool(noise.touched)))
+        words = replaced_since(before)
+        if words:
+            raise CheckFailed(f"it changes {words} while it runs")
         if changed_later():
             raise CheckFailed("it changes its output after it has returned it, by a thread that it leaves running")
         return found
@@ -210,11 +241,13 @@ def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
 
     def work() -> Looked:
         looked = Looked()
+        runner.warmed(runner.warm)
         for step, (case, (trace, transcript, touched)) in enumerate(zip(cases, pickle.loads(recorded), strict=True)):  # noqa: S301
             channel = Forced(transcript)
             other = RandomNoise.seeded(np.random.SeedSequence([case.seed, 1]), case.trials)  # drawn by nobody
             again = traced(lambda: runner.run(case, case.y, noise=other, channel=channel))  # noqa: B023
-            if trace.too_large or again.too_large:
+            again = parting(again) if step == len(cases) - 1 else again
+            if trace.too_large or again.too_large or _refused(case, trace, again):
                 looked.too_large += 1
                 continue
             looked.compared += 1
@@ -228,6 +261,11 @@ def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
         return looked
 
     return fresh(work, SECONDS, silent=True)
+
+
+def _refused(case: Case, *traces: Trace) -> bool:
+    """Whether counts so large that any mechanism may refuse them were refused, in words that the handle withholds."""
+    return max(float(each.sum()) for each in (case.x, case.y)) >= HUGE and any(WITHHELD in each.raised for each in traces)
 
 
 def _compare(
@@ -299,10 +337,12 @@ def unrecorded(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked
 
     def work() -> Looked:
         looked = Looked()
+        runner.warmed(runner.warm)
         for step, (case, (trace, _, _)) in enumerate(zip(cases, pickle.loads(recorded), strict=True)):  # noqa: S301
             how: dict[str, Any] = {"seed": case.seed} if case.noise == PLAIN else {"noise": _like(case)}
             with _out_of_sight():
                 again = traced(lambda: runner.run(case, case.x, **how))  # noqa: B023
+            again = parting(again) if step == len(cases) - 1 else again
             words = difference(trace, again, runner.aside, runner.varying)
             if words:
                 looked.finding = Finding(step, f"at one seed, recorded and unrecorded, it gave {words}", "direct")

@@ -20,7 +20,8 @@ Audit algorithms, layer by layer. "not refuted" speaks for what was tried, which
   sensitivity  each strategy's and each score's claim is recomputed; the largest change found stands beside the claim
   replay       random cases: with the same noisy answers other counts change nothing that leaves the run, and no call
                costs more than it was charged; a case that fails is made small and printed
-  black box    (--black-box) outputs on two neighbours differ no more than epsilon allows, at 99.9 %
+  black box    outputs on two neighbours differ no more than epsilon allows: a quick look at a stranger's of which
+               nothing else was found (false alarms 1e-6), and with --black-box a long one (99.9 %)
   released     (--released) the black box on the whole numbers of a release, by exact noise; nothing else is looked at
   mechanisms   (where it brings mechanisms of its own) their draws fit the density that they state
 A plain function f(x, workload, epsilon, rng) in a file gets the black box, a look for the scale, and determinism.
@@ -63,7 +64,7 @@ def add_parser(subparsers: Subparsers) -> None:
         action="store_true",
         help="the black box on what `dpbench release` publishes, in place of the rest",
     )
-    add("--runs", type=whole, metavar="N", help="runs a side for the black box (100000; plain functions 10000)")
+    add("--runs", type=whole, metavar="N", help="runs a side for the black box (100000; unasked, as many as a few seconds allow)")
     add("--seed", type=seed, default=0, metavar="N", help="seed of the examination (0)")
     add("--timeout", type=positive, metavar="S", help="seconds for each algorithm (180; with the black box 7200)")
     add_jobs(parser, "worker processes (one for each core); 0: in this process, without a time limit")

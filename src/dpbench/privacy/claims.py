@@ -69,19 +69,23 @@ def _with_one_more(asked: Question, x: Counts, cell: int) -> Any:
     return truth_on(asked, more.reshape(asked.domain.shape))
 
 
-def overdrawn(asked: Question, other: Any) -> str:
-    """A claim that does not hold between a question's truth and another, in words; empty where it does."""
-    share = spent_share(asked, other)
+def overdrawn(asked: Question, other: Any, records: int = 1) -> str:
+    """A claim that does not hold between a question's truth and another, so many records away, in words; else empty."""
+    share = spent_share(asked, other) / records
     if share <= 1 + TOLERANCE:  # NaN is no share
         return ""
     claim, mechanism = float(asked.mechanism.claim), asked.mechanism
     kind = "an L2 sensitivity" if isinstance(mechanism, Gaussian) else "a sensitivity"
     moved = f"one record moved what it asks by {share * claim:g}"
+    if records > 1:
+        moved = f"one record more in each of {records} cells moved what it asks by {share * claim * records:.12g}"
     if not isinstance(mechanism, Laplace | Gaussian):
-        loss, paid = float(asked.loss) * share, float(asked.loss)
+        loss, paid = float(asked.loss) * (share if mechanism.pure else share**2), float(asked.loss)
+        unit = "" if mechanism.pure else " (of rho)"
         moved = (
-            f"one record makes a loss of {loss:.4g} where {paid:.4g} is paid: something moves by more than that, or "
-            f"in opposite directions though it is called monotone, or parts that are to be disjoint share the record"
+            f"one record makes a loss{unit} of {loss:.4g} where {paid:.4g} is paid: something moves by more than that, "
+            f"or in opposite directions though it is called monotone, or parts that are to be disjoint share the "
+            f"record, or level() gives too little noise for the price"
         )
     return (
         f"'{asked.why}' claims {kind} of {claim:g}, but {moved}; "
@@ -96,8 +100,8 @@ def _verb(asked: Question, other: Any) -> str:
     if float(np.abs(asked.truth - other).max()) > float(asked.mechanism.claim):
         return ""
     return (
-        " (no single answer moved by more than the claim, but the changes of all add up; where only the largest is "
-        "wanted, use data.choose)"
+        " (no single answer moved by more than the claim, which has to cover the changes of all answers together; "
+        "where only the largest of them is wanted, use data.choose)"
     )
 
 
@@ -117,6 +121,8 @@ def refuted_claim(questions: Iterable[Question], rng: np.random.Generator, secon
     Each question takes ``seconds`` of the processor at most, which for most is enough for all cells and thresholds.
     """
     for asked in distinct(questions):
+        if isinstance(asked.mechanism, Laplace | Gaussian) and (words := _refuted_together(asked, rng)):
+            return words
         for way in (_on_nothing, _at_thresholds, _scattered):
             deadline = process_time() + seconds / 3
             counts, question = np.zeros(0, dtype=np.int64), asked
@@ -129,6 +135,30 @@ def refuted_claim(questions: Iterable[Question], rng: np.random.Generator, secon
                     return words  # what the handle refuses to answer, as too large, claims nothing
                 if process_time() > deadline:
                     break
+    return ""
+
+
+def _refuted_together(asked: Question, rng: np.random.Generator) -> str:
+    """One record more in many cells at once moves a sum by at most as many claims: two truths try every cell."""
+    n = asked.domain.size
+    question = _on(asked, np.zeros(n, dtype=np.int64))
+
+    def words(cells: Counts) -> str:
+        more = np.bincount(cells, minlength=n)
+        other = truth_on(asked, more.reshape(asked.domain.shape))
+        found = overdrawn(question, other, len(cells))
+        return "" if any(asked.mechanism.refusal(truth, 1) for truth in (question.truth, other)) else found
+
+    for cells in (np.arange(n), np.flatnonzero(rng.integers(0, 2, n))):
+        found = words(cells) if len(cells) else ""
+        while found and len(cells) > 1:  # one of them does it, or many do together
+            halves = np.array_split(cells, 2)
+            shown = [(said, half) for half in halves if (said := words(half))]
+            if not shown:
+                break
+            found, cells = shown[0]
+        if found:
+            return found
     return ""
 
 
