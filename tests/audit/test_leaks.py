@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 
 from audit.few import some_of
-from audit.later_leaks import AFTERWARDS, BY_DRAWS, BY_REPLAY, LATER, NOT_FOUND
+from audit.later_leaks import (
+    AFTERWARDS,
+    BY_DRAWS,
+    BY_REPLAY,
+    BY_THE_BLACK_BOX,
+    LATER,
+    NOT_FOUND,
+    DrawsUsedTwice,
+    ErrorBars,
+    ManyCells,
+    redrawn,
+)
 from audit.leaks import BEYOND, CLOSED, LEAKS, LEAKY_FUNCTIONS, CacheByDomain, NearTheLimit, ParityOfTheTotal
 from dpbench.audit import audit, audit_function, check_algorithm
 from dpbench.audit.own_mechanisms import check_own_mechanisms
@@ -35,6 +46,40 @@ def test_draws_that_do_not_fit_their_density_are_found_where_that_is(leak):
     """On large counts, on large domains and for a small budget too."""
     with pytest.raises(CheckFailed, match="does not draw from its density"):
         check_own_mechanisms(Subject(built(leak)))
+
+
+def test_draws_that_are_used_twice_are_found():
+    """Each question by itself has the right law; what the mechanism is after a draw gives it away."""
+    with pytest.raises(CheckFailed, match="keeps something of its draws"):
+        check_own_mechanisms(Subject(built(DrawsUsedTwice)))
+
+
+@pytest.mark.parametrize("leak", BY_THE_BLACK_BOX, ids=lambda leak: leak.__name__)
+def test_the_quick_black_box_finds_what_is_below_the_handle(leak):
+    """Unasked, where nothing else was found."""
+    report = audit(leak, cases=40)
+    assert [layer.name for layer in report.failures] == ["black box"]
+    assert "is refuted" in report.layer("black box").cause
+
+
+def test_a_claim_that_is_wrong_on_many_cells_alone_is_found():
+    """One record more in every cell at once tries all of them, and the cell that does it is found by halves."""
+    with pytest.raises(
+        CheckFailed, match=r"on 70001: 'totals of blocks' claims .* one record moved what it asks by 2;"
+    ):
+        check_replay(Subject(built(ManyCells)))
+
+
+def test_error_bars_are_looked_at():
+    """They leave a run too."""
+    with pytest.raises(CheckFailed, match="gave other error bars"):
+        check_replay(Subject(built(ErrorBars), cases=40))
+
+
+@pytest.mark.slow
+def test_a_loss_that_is_half_as_large_again_is_found_in_a_plain_function():
+    """In the time that there is, by looking again where most was seen."""
+    assert not audit_function(redrawn).passed
 
 
 @pytest.mark.slow

@@ -212,8 +212,8 @@ def _check_largest(case: _Case) -> float:
     observed = float(np.abs(np.concatenate([*case.ratios, *possible])).max())
     if not observed <= largest * (1 + TOLERANCE) + float(np.max(case.rounding())):
         raise CheckFailed(
-            f"largest_loss of '{mechanism.name}' is {largest:.6g}, but there is an outcome that loses {observed:.6g}; it "
-            f"is paid {float(case.loss):.6g}, which is to cover every loss between neighbours"
+            f"largest_loss of '{mechanism.name}' is {largest:.6g}, but there is an outcome that loses {observed:.6g}; "
+            f"it is paid {float(case.loss):.6g}, which is to cover every loss between neighbours"
         )
     return observed
 

@@ -101,8 +101,8 @@ def tried_words(layer: Layer) -> str:
     if layer.name == "black box" and "power" in figures:
         return (
             f"black box with {figures['runs a side']:,} runs per side: a loss of {figures['power']:.2f} at epsilon "
-            f"{figures['epsilon']:g}, on an event as frequent as those that were tried, would have been found in 19 of 20 "
-            f"such examinations"
+            f"{figures['epsilon']:g}, on an event as frequent as those that were tried, would have been found in 19 of "
+            f"20 such examinations"
         )
     return ""
 

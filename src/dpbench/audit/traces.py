@@ -26,6 +26,7 @@ from dpbench.audit.tampering import farewells, farewells_noted
 from dpbench.errors import InvalidCounts, InvalidInput, Unsupported
 from dpbench.privacy import Ledger
 from dpbench.privacy.ledger import FOR_NOTHING
+from dpbench.workloads import Workload
 
 TOO_LARGE = "so large that rounding"
 """In the words by which the handle refuses answers that would be rounded: no fault of the algorithm."""
@@ -131,7 +132,7 @@ def _bars(outcome: Outcome) -> tuple[str, ...]:
     """What the error bars of a stranger's algorithm say, or why there are none; ours are made of what was kept."""
     if is_ours(type(outcome.algorithm)) or _without_bars(type(outcome.algorithm)):
         return ()
-    workload = outcome.workload
+    workload = Workload.insist(outcome.workload)
     asked: dict[str, Callable[[], object]] = {
         "intervals": lambda: outcome.intervals(workload),
         "cautious intervals": lambda: outcome.intervals(workload, cautious=True),

@@ -62,17 +62,12 @@ class Runner:
 
     def warmed(self, runs: int) -> None:
         """Run it so often: it may behave otherwise from some run on, as one that fills a buffer or a cache."""
-        domain = next((each for each in WARM_DOMAINS if self.algorithm.supports(each)), None)
-        for seed in range(runs if domain is not None else 0):
-            with suppress(Exception), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                self.algorithm.outcome(
-                    np.zeros(domain.shape, dtype=np.int64),
-                    workload_for(domain),
-                    1,
-                    seed=seed,
-                    side_information=self.side_information,
-                )
+        for domain in [each for each in WARM_DOMAINS if runs and self.algorithm.supports(each)][:1]:
+            empty, workload = np.zeros(domain.shape, dtype=np.int64), workload_for(domain)
+            for seed in range(runs):
+                with suppress(Exception), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    self.algorithm.outcome(empty, workload, 1, seed=seed, side_information=self.side_information)
 
     def run(self, case: Case, counts: NDArray[np.int64], **how: Any) -> Outcome:
         """Run a case on counts."""
@@ -265,7 +260,8 @@ def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
 
 def _refused(case: Case, *traces: Trace) -> bool:
     """Whether counts so large that any mechanism may refuse them were refused, in words that the handle withholds."""
-    return max(float(each.sum()) for each in (case.x, case.y)) >= HUGE and any(WITHHELD in each.raised for each in traces)
+    records = max(float(each.sum()) for each in (case.x, case.y))
+    return records >= HUGE and any(WITHHELD in each.raised for each in traces)
 
 
 def _compare(

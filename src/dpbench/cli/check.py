@@ -64,7 +64,12 @@ def add_parser(subparsers: Subparsers) -> None:
         action="store_true",
         help="the black box on what `dpbench release` publishes, in place of the rest",
     )
-    add("--runs", type=whole, metavar="N", help="runs a side for the black box (100000; unasked, as many as a few seconds allow)")
+    add(
+        "--runs",
+        type=whole,
+        metavar="N",
+        help="runs a side for the black box (100000; without --black-box, as many as some seconds allow)",
+    )
     add("--seed", type=seed, default=0, metavar="N", help="seed of the examination (0)")
     add("--timeout", type=positive, metavar="S", help="seconds for each algorithm (180; with the black box 7200)")
     add_jobs(parser, "worker processes (one for each core); 0: in this process, without a time limit")

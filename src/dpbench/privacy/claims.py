@@ -149,17 +149,14 @@ def _refuted_together(asked: Question, rng: np.random.Generator) -> str:
         found = overdrawn(question, other, len(cells))
         return "" if any(asked.mechanism.refusal(truth, 1) for truth in (question.truth, other)) else found
 
-    for cells in (np.arange(n), np.flatnonzero(rng.integers(0, 2, n))):
+    def narrowed(cells: Counts) -> str:
+        """Down to the cell that does it, as far as one half does it alone."""
         found = words(cells) if len(cells) else ""
-        while found and len(cells) > 1:  # one of them does it, or many do together
-            halves = np.array_split(cells, 2)
-            shown = [(said, half) for half in halves if (said := words(half))]
-            if not shown:
-                break
-            found, cells = shown[0]
-        if found:
+        if not found or len(cells) == 1:
             return found
-    return ""
+        return next((said for half in np.array_split(cells, 2) if (said := narrowed(half))), found)
+
+    return narrowed(np.arange(n)) or narrowed(np.flatnonzero(rng.integers(0, 2, n)))
 
 
 def _on_nothing(n: int, rng: np.random.Generator) -> Iterator[tuple[Counts, int]]:

@@ -1,0 +1,68 @@
+"""Code put in place of the package's own, and what is done when a process ends."""
+
+import atexit
+
+from dpbench.audit.examinations import Examination
+from dpbench.audit.tampering import code_of_the_package, farewells, farewells_noted, replaced_since
+from dpbench.privacy import noise
+
+HONEST = """
+from dataclasses import dataclass
+import dpbench as dpb
+from dpbench.mathematics.cells import Cells
+from dpbench.privacy import noise
+
+{before}
+
+@dataclass(frozen=True, kw_only=True)
+class Mine(dpb.Algorithm):
+    name = "Mine"
+
+    def estimate(self, data, workload):
+        return data.laplace(Cells(data.domain), data.epsilon, "cells")
+"""
+
+
+def report_of(path, before):
+    path.write_text(HONEST.format(before=before))
+    return Examination(f"{path}:Mine", cases=8).run()
+
+
+def test_nothing_is_replaced_by_itself():
+    """Loading more of the package and of others adds names and replaces none."""
+    before = code_of_the_package()
+    import dpbench.release
+    import dpbench.run  # noqa: F401
+
+    assert replaced_since(before) == ""
+
+
+def test_a_method_a_function_and_a_constant_are_noticed(monkeypatch):
+    """Whatever the kind of part, its name is said."""
+    before = code_of_the_package()
+    for owner, name in ((noise.RandomNoise, "laplace"), (noise, "RandomNoise"), (atexit, "register")):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, lambda *_: None)
+            assert (name in replaced_since(before)) == (owner is not atexit)
+    assert replaced_since(before) == ""
+
+
+def test_a_file_that_replaces_the_sampler_when_it_is_loaded_is_refused(tmp_path, monkeypatch):
+    """Nothing that the audit believes would be true then."""
+    monkeypatch.setattr(noise.RandomNoise, "laplace", noise.RandomNoise.laplace)  # put back afterwards
+    report = report_of(tmp_path / "mine.py", "noise.RandomNoise.laplace = lambda self, truth, scale, shape: truth")
+    assert not report.passed
+    assert "RandomNoise.laplace, which is not its own, when it is loaded" in report.failures[0].cause
+
+
+def test_what_is_registered_for_the_end_is_remembered_once():
+    """In the order in which Python would do it, with its arguments."""
+    said = []
+    with farewells_noted():
+        atexit.register(said.append, 1)
+        atexit.register(said.append, 2)
+    for function in farewells():
+        function()
+    assert said == [2, 1]
+    assert list(farewells()) == []
+    atexit.unregister(said.append)
