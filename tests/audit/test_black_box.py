@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpbench import algorithms
-from dpbench.audit.black_box import FALSE_ALARM, PURE, neighbours_on, probe, usual_pairs
+from dpbench.audit.black_box import FALSE_ALARM, PURE, neighbours_on, probe, probe_quickly, usual_pairs
 from dpbench.audit.events import Event, _lower, _upper, choose_event
 from dpbench.audit.events import test_event as count_event
 from dpbench.audit.features import features
@@ -69,6 +69,28 @@ def test_the_two_inputs_are_neighbours(written):
 
 def few_records(workload, epsilon):
     return [neighbours_on(workload.domain)]
+
+
+def laplace_of(factor):
+    def outputs(x, workload, promise, runs, seed):
+        return x + np.random.default_rng(seed).laplace(scale=factor / promise[0], size=(runs, *x.shape))
+
+    return outputs
+
+
+def test_the_quick_look_finds_seven_tenths_of_the_noise_and_passes_all_of_it():
+    """What every pair shows with few runs says where more are worth while; a look again is at fresh runs."""
+    workloads = [workload_for(Domain.of("4"))]
+    right = probe_quickly(laplace_of(1.0), workloads, 0, seconds=2.0)
+    assert not any(finding.refuted for finding in right)
+    assert len(right) > len(PURE) * 2  # some pairs twice
+    assert right[-1].runs > right[0].runs
+    assert any(finding.refuted for finding in probe_quickly(laplace_of(0.7), workloads, 0, seconds=2.0))
+
+
+def test_what_is_too_slow_for_a_quick_look_gets_none():
+    """Too few runs would show nothing."""
+    assert probe_quickly(laplace_of(1.0), [workload_for(Domain.of("4"))], 0, seconds=0.01) == []
 
 
 def test_identity_shows_most_of_its_epsilon_and_no_more():

@@ -23,7 +23,7 @@ from dpbench.audit.cases import Case
 from dpbench.audit.distorted_noise import PLAIN, DistortedNoise, distorted
 from dpbench.audit.fresh import fresh
 from dpbench.audit.printed_text import Number, varying_numbers
-from dpbench.audit.subject import workload_for
+from dpbench.audit.subject import budget_like, workload_for
 from dpbench.audit.tampering import code_of_the_package, replaced_since
 from dpbench.audit.traces import Trace, changed_later, difference, known_for_nothing, parting, suspicion, traced
 from dpbench.domain import Domain
@@ -64,10 +64,11 @@ class Runner:
         """Run it so often: it may behave otherwise from some run on, as one that fills a buffer or a cache."""
         for domain in [each for each in WARM_DOMAINS if runs and self.algorithm.supports(each)][:1]:
             empty, workload = np.zeros(domain.shape, dtype=np.int64), workload_for(domain)
+            budget = budget_like(self.algorithm.notions[0], 1)
             for seed in range(runs):
                 with suppress(Exception), warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    self.algorithm.outcome(empty, workload, 1, seed=seed, side_information=self.side_information)
+                    self.algorithm.outcome(empty, workload, seed=seed, side_information=self.side_information, **budget)
 
     def run(self, case: Case, counts: NDArray[np.int64], **how: Any) -> Outcome:
         """Run a case on counts."""
