@@ -224,8 +224,7 @@ def _black_box(subject: Subject, runs: int | None) -> Layer:
         return Layer("black box", "not run", "give --black-box")
     supported = list(subject.domains(BLACK_BOX_DOMAINS))
     workloads = [workload_for(domain) for domain in dict.fromkeys((supported[0], supported[-1]))]
-    private = subject.algorithm.variant == "private"
-    promises = (*PURE, *APPROXIMATE) if private and "zCDP" in subject.algorithm.notions else PURE
+    promises = (*(PURE if "pure" in subject.notions else ()), *(APPROXIMATE if "zCDP" in subject.notions else ()))
     return black_box_layer(subject.name, runs_of(subject), workloads, runs, subject.seed, promises)
 
 
