@@ -36,13 +36,10 @@ def resamples(results: Results, number: int, rng: np.random.Generator) -> Iterat
     What is drawn goes by the names of settings: their order makes no difference. Several come at once, one after the
     other (see :meth:`Results.repeated`), which takes a fraction of the time.
     """
+    results = results.take(results.grid.index[results.grid.index >= 0])  # place by place, by the names of algorithms
     settings, samples, trials = results.errors.shape
-    rank, owner = np.arange(settings), np.zeros(settings, dtype=np.int64)
-    in_order = results.grid.index[results.grid.index >= 0]
-    rank[in_order] = np.arange(len(in_order))
-    for row in results.grid.index:
-        numbers = row[row >= 0]
-        owner[numbers] = rank[numbers[0]]
+    sizes = (results.grid.index >= 0).sum(axis=1)
+    owner = np.repeat(sizes.cumsum() - sizes, sizes)  # the first setting of the same place
     errors = results.errors.reshape(-1)
     every = samples * np.arange(settings)[:, None]
     together = max(AT_ONCE // max(results.errors.size, 1), 1)
@@ -50,7 +47,7 @@ def resamples(results: Results, number: int, rng: np.random.Generator) -> Iterat
         again = np.empty((min(together, number - first), settings, samples, trials))
         for drawn in again:
             vectors = rng.integers(0, samples, (settings, samples))[owner]
-            places = rng.integers(0, trials, drawn.shape)[rank]
+            places = rng.integers(0, trials, drawn.shape)
             places += trials * (every + vectors)[:, :, None]
             np.take(errors, places, out=drawn, mode="clip")  # none is outside, and this mode takes no copy
         yield results.repeated(again)

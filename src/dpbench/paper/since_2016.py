@@ -10,6 +10,7 @@ import numpy as np
 
 from dpbench.algorithms import PAPER_ORDER
 from dpbench.data_independent import unit_errors
+from dpbench.measuring import measure_all
 from dpbench.paper.catalogue_errors import CatalogueErrors, Floats, depends_on_data
 from dpbench.paper.error_panel import EPSILON
 from dpbench.paper.hypotheses import Decide, Numbers, decided
@@ -179,13 +180,13 @@ def beats_the_limit(study: Study, at: Numbers) -> Answer:
         errors = CatalogueErrors.of(study.private, d)
         results, grid = errors.results, errors.results.grid
         sticks, queries = yardsticks(results), results.columns["queries"]
-        squares = results.errors**2
-        count = np.maximum(np.isfinite(squares).sum(axis=(1, 2)), 1)
+        squares = measure_all(results.errors**2)
+        count = np.maximum(squares.trials, 1)
+        spread = np.where(count > 1, squares.deviation, 0.0) * np.sqrt(count - 1) / count
         with np.errstate(invalid="ignore"):
-            mean = np.nansum(squares, axis=(1, 2)) / count
-            spread = np.sqrt(np.nansum((squares - mean[:, None, None]) ** 2, axis=(1, 2)) / count) / np.sqrt(count)
             bias = results.columns["squared_bias"] / (results.columns["squared_bias"] + results.columns["variance"])
-        high, known = grid.spread(mean + DEVIATIONS * spread), grid.spread(np.where(results.whole, bias, np.nan))
+        high = grid.spread(squares.mean + DEVIATIONS * spread)
+        known = grid.spread(np.where(results.whole, bias, np.nan))
         for row, (place, numbers) in enumerate(zip(grid.places, grid.index, strict=True)):
             stick = sticks.get(place.group)
             if stick is None:
