@@ -3,7 +3,8 @@
 import atexit
 
 from dpbench.audit.examinations import Examination
-from dpbench.audit.tampering import code_of_the_package, farewells, farewells_noted, replaced_since
+from dpbench.audit.side_effects import farewells, farewells_noted
+from dpbench.audit.tampering import code_of_the_package, replaced_since
 from dpbench.privacy import noise
 
 HONEST = """

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from time import process_time
+from time import monotonic, process_time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ FIRST_RUNS, FEWEST_RUNS, MOST_RUNS = 2_000, 500, 60_000
 """On each side: in every setting of the quick look at most and at least, and in those that are looked at again."""
 CLOSER = 4
 """Settings that are looked at again."""
-FEW = 50
+FEW = 20
 """Runs by which is judged how long one takes."""
 LOOKING = 4e-5
 """Seconds that it takes about to look at one output."""
@@ -49,6 +49,18 @@ LARGE = 100_000
 LEARNED = "learned from the other half"
 CLIP = 6.0
 """Standard deviations at which numbers are cut off before the weights of the learned one are fitted."""
+
+
+class Clock:
+    """Seconds since it was made: of the processor, or a third of those that have passed for code that waits."""
+
+    def __init__(self) -> None:
+        self._begun = process_time(), monotonic()
+
+    def elapsed(self) -> float:
+        """How many."""
+        processor, passed = self._begun
+        return max(process_time() - processor, (monotonic() - passed) / 3)
 
 
 @dataclass(frozen=True)
@@ -140,24 +152,21 @@ def probe_quickly(
     Half of the false alarms are for either stage, a thousandth of those of :func:`probe`: this is looked at unasked.
     Nothing where fewer than 500 runs a side could be made of each setting.
     """
-    alarm, begun = QUICK_FALSE_ALARM / 2, process_time()
+    alarm, clock = QUICK_FALSE_ALARM / 2, Clock()
     settings = _settings(workloads, promises, pairs)
-    seconds -= process_time() - begun  # pairs may be searched for
-    calibrated = process_time()
-    for setting in (settings[0], settings[-1]):
-        sampler(setting.fewer, setting.workload, (setting.epsilon, setting.delta), FEW, np.random.SeedSequence(seed))
-    each = (process_time() - calibrated) / (2 * FEW) + LOOKING
+    seconds -= clock.elapsed()  # pairs may be searched for
+    each = seconds_of_a_run(sampler, settings) + LOOKING
     first = min(int(seconds / 2 / (2 * len(settings) * each)), FIRST_RUNS)
     if first < FEWEST_RUNS:
         return []
-    begun = process_time()
+    clock = Clock()
     found = [
         _look(sampler, setting, first, np.random.SeedSequence([seed, number]), alarm / len(settings))
         for number, setting in enumerate(settings)
     ]
     if any(each.refuted for each in found):
         return found
-    taken = process_time() - begun
+    taken = clock.elapsed()
     order = sorted(found, key=lambda each: -each.above)[:CLOSER]
     more = min(int((seconds - taken) * first * len(settings) / max(taken, 1e-6) / len(order)), MOST_RUNS)
     if more < first:
@@ -166,6 +175,17 @@ def probe_quickly(
         _look(sampler, each.setting, more, np.random.SeedSequence([seed, number, 1]), alarm / len(order))
         for number, each in enumerate(order)
     ]
+
+
+def seconds_of_a_run(sampler: Sampler, settings: Sequence[PromisedPair]) -> float:
+    """By a few runs in the first setting and in the last, after one that loads what it needs."""
+    taken = 0.0
+    for setting in (settings[0], settings[-1]):
+        for runs in (1, FEW):
+            clock = Clock()
+            sampler(setting.fewer, setting.workload, (setting.epsilon, setting.delta), runs, np.random.SeedSequence(0))
+            taken += clock.elapsed() if runs == FEW else 0.0
+    return taken / (2 * FEW)
 
 
 def _settings(workloads: Sequence[Workload], promises: Sequence[Promise], pairs: Pairs) -> list[PromisedPair]:

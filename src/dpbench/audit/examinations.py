@@ -22,8 +22,9 @@ from dpbench.algorithm import Algorithm, SideInformation, Variant
 from dpbench.audit.layers import audit
 from dpbench.audit.plain_functions import audit_function
 from dpbench.audit.report import LAYERS, AuditReport, Layer
+from dpbench.audit.side_effects import farewells_noted
 from dpbench.audit.subject import CASES, in_words
-from dpbench.audit.tampering import code_of_the_package, farewells_noted, replaced_since
+from dpbench.audit.tampering import code_of_the_package, replaced_since
 from dpbench.errors import DPBenchError, InvalidInput
 from dpbench.plugins import find, is_file_reference, is_stranger, load_class_or_function
 from dpbench.run.executors.contained import PATIENCE, Contained, exit_words, print_to

@@ -80,6 +80,7 @@ BLACK_BOX_DOMAINS = {1: ("4", "12"), 2: ("2x2", "12x3")}
 BATCH = 2000
 
 
+TOO_SLOW = "it is too slow for a quick look; give --black-box"
 LONGEST = 300.0
 """Seconds of the processor that a check may take in its process."""
 
@@ -149,6 +150,7 @@ def audit(
     report = AuditReport(subject.name, subject.algorithm.variant, side_information, tuple(layers), seconds)
     own = ", ".join(report.layer("mechanisms").figures.get("mechanisms", ()))
     notes = [f"{BY_ITS_OWN} ({own})"] if own and report.passed else []
+    notes += [f"no black box: {TOO_SLOW}"] if report.layer("black box").cause == TOO_SLOW else []
     warning = report.layer("conformance").figures.get("warning")
     notes += [f"it warns ({warning})"] if warning else []
     return replace(report, notes=tuple(notes))
@@ -268,7 +270,7 @@ def black_box_layer(
     except (Exception, SystemExit) as error:
         return Layer("black box", "fail", f"{name} fails with {in_words(error)}")
     if not findings:
-        return Layer("black box", "not run", "it is too slow for a quick look; give --black-box")
+        return Layer("black box", "not run", TOO_SLOW)
     most = max(each.runs for each in findings)
     figures = {"runs a side": most, "settings": [_finding(each) for each in findings]}
     worst = max(findings, key=lambda each: (each.refuted, each.runs, each.strongest.refuted - each.setting.epsilon))

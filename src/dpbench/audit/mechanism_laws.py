@@ -149,8 +149,9 @@ def _check_memory(case: _Case) -> None:
     first, again, other = map(contents, several)
     if first == again != other:
         raise CheckFailed(
-            f"'{case.mechanism.name}' keeps something of its draws: what it answers to two questions is then not "
-            f"independent, and prices do not add up"
+            f"'{case.mechanism.name}' keeps something of its draws: prices of two questions add up if their noise is "
+            f"independent, which cannot be seen of a mechanism that is another one after it has drawn; keep nothing "
+            f"that follows from a draw"
         )
 
 

@@ -215,6 +215,7 @@ def cause(subject: Subject, runner: Runner, batch: Sequence[Case], finding: Find
         where = f"{subject.name} cannot be examined on {found.case.domain}"
         by = "as by random numbers of its own, by a clock, or by memory that nobody wrote to (np.empty)"
         words = f"two runs on the same counts with the same answers differ, {by}: {words}"
+        words += "; what error bars draw needs a seed" if NAMES["bars"] in words else ""
     elif kind == "differs":
         on = "a neighbour" if found.case.cell is not None else "other counts"
         words = f"on {on} {words}"

@@ -1,7 +1,8 @@
-"""What an algorithm does outside its handle: files, other programs, settings of the process, threads that it leaves."""
+"""What an algorithm does outside its handle: files, programs, settings of the process, threads, things for the end."""
 
 from __future__ import annotations
 
+import atexit
 import decimal
 import gc
 import locale
@@ -11,9 +12,9 @@ import random
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -52,8 +53,21 @@ LONG = 80
 """Characters; of a longer setting a hash is kept."""
 BYTECODE = ("__pycache__", ".nbi", ".nbc", "/numba")
 """In the names of what they keep beside, or while they write it."""
+CLEANING_UP = (
+    "weakref",
+    "shutil",
+    "os",
+    "posix",
+    "pathlib",
+    "tempfile",
+    "logging",
+    "threading",
+    "multiprocessing.util",
+)
+"""Modules whose functions say nothing at the end of a process; what they remove is there once, and for the user."""
 _watchers: list[list[str]] = []
 _hooked: list[bool] = []
+_farewells: list[Callable[[], object]] = []
 
 
 @contextmanager
@@ -144,3 +158,26 @@ def threads_awaited() -> Iterator[None]:
     for thread in threading.enumerate():
         if thread not in before:
             thread.join(AWAITED)
+
+
+@contextmanager
+def farewells_noted() -> Iterator[None]:
+    """Remember what is registered meanwhile to be done when the process ends."""
+    register = atexit.register
+
+    def noted(function: Callable[..., Any], *arguments: Any, **named: Any) -> Callable[..., Any]:
+        if getattr(function, "__module__", "") not in CLEANING_UP:
+            _farewells.append(partial(function, *arguments, **named))
+        return register(function, *arguments, **named)
+
+    atexit.register = noted  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        atexit.register = register
+
+
+def farewells() -> Iterator[Callable[[], object]]:
+    """What was registered, in the order in which it would be done; each once."""
+    while _farewells:
+        yield _farewells.pop()

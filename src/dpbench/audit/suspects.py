@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.audit.black_box import Sampler
+from dpbench.audit.black_box import Clock, Sampler
 from dpbench.audit.features import features
 from dpbench.audit.vectors import Vector, draw_vector, neighbour
 from dpbench.privacy.claims import LIMITS, THRESHOLDS
@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 
 LOOKS = 16
 """Runs on each vector of the first sweep, which looks for cells that are not like the others."""
+SECONDS = 3.0
+"""After so many no further pair is considered."""
 RUNS = 50
 """Runs on either side of a pair that is considered."""
 PAIRS = 120
@@ -37,6 +39,7 @@ def suspicious_pairs(
     sampler: Sampler, workload: Workload, epsilon: float, seed: int, wanted: int
 ) -> list[tuple[Counts, Counts]]:
     """The pairs, of those considered, on which few runs differ most; large cells and thresholds are among them."""
+    clock = Clock()
     rng, shape = np.random.default_rng([seed, 79]), workload.domain.shape
     considered = [*_odd_cells(sampler, workload, epsilon, rng)]
     for _ in range(PAIRS):
@@ -44,6 +47,8 @@ def suspicious_pairs(
         considered.append((vector.counts, neighbour(rng, vector)[0]))
     scored = []
     for number, (x, y) in enumerate(considered):
+        if clock.elapsed() > SECONDS:
+            break
         outputs = [
             sampler(counts.reshape(shape), workload, (epsilon, 0.0), RUNS, np.random.SeedSequence([seed, number, side]))
             for side, counts in enumerate((x, y))

@@ -1,17 +1,10 @@
-"""What a stranger's file does beside its algorithm: it puts code of its own in place of ours, or waits for the end.
-
-Replay and claims believe the package that they are made of, so nothing of it may be somebody else's.
-"""
+"""Code of a stranger's in place of ours: replay and claims believe the package that they are made of."""
 
 from __future__ import annotations
 
-import atexit
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Mapping
 from types import BuiltinFunctionType, FunctionType
-from typing import Any
 
 PACKAGE = "dpbench"
 BESIDE = ("numpy", "numpy.random", "math", "random", "fractions")
@@ -19,8 +12,6 @@ BESIDE = ("numpy", "numpy.random", "math", "random", "fractions")
 CODE = (FunctionType, BuiltinFunctionType, type, property, staticmethod, classmethod)
 CONSTANTS = (bool, int, float, str, tuple, frozenset)
 Code = Mapping[str, object]
-
-_farewells: list[Callable[[], object]] = []
 
 
 def code_of_the_package() -> Code:
@@ -47,25 +38,3 @@ def replaced_since(before: Code) -> str:
 
 def _same_constant(one: object, other: object) -> bool:
     return isinstance(one, CONSTANTS) and type(one) is type(other) and one == other
-
-
-@contextmanager
-def farewells_noted() -> Iterator[None]:
-    """Remember what is registered meanwhile to be done when the process ends."""
-    register = atexit.register
-
-    def noted(function: Callable[..., Any], *arguments: Any, **named: Any) -> Callable[..., Any]:
-        _farewells.append(partial(function, *arguments, **named))
-        return register(function, *arguments, **named)
-
-    atexit.register = noted  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        atexit.register = register
-
-
-def farewells() -> Iterator[Callable[[], object]]:
-    """What was registered, in the order in which it would be done; each once."""
-    while _farewells:
-        yield _farewells.pop()

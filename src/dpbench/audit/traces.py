@@ -20,9 +20,15 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm, Outcome
 from dpbench.audit.contents import contents
 from dpbench.audit.printed_text import Number, without
-from dpbench.audit.side_effects import deeds, settings_changed, settings_of_the_process, threads_awaited
-from dpbench.audit.subject import in_words, is_ours
-from dpbench.audit.tampering import farewells, farewells_noted
+from dpbench.audit.side_effects import (
+    deeds,
+    farewells,
+    farewells_noted,
+    settings_changed,
+    settings_of_the_process,
+    threads_awaited,
+)
+from dpbench.audit.subject import in_words, is_ours, workload_for
 from dpbench.errors import InvalidCounts, InvalidInput, Unsupported
 from dpbench.privacy import Ledger
 from dpbench.privacy.ledger import FOR_NOTHING
@@ -32,6 +38,8 @@ TOO_LARGE = "so large that rounding"
 """In the words by which the handle refuses answers that would be rounded: no fault of the algorithm."""
 LAST_BITS = 1e-13
 """Relative; outputs that differ by less differ by rounding."""
+BARS_CELLS = 64
+"""Domains on which error bars are asked for have at most so many cells."""
 LATER = 0.4
 """Seconds that threads which outlive their runs get, all together, to show what they do."""
 _watched: list[tuple[NDArray[np.float64], bytes]] = []
@@ -130,9 +138,10 @@ def traced(run: Callable[[], Outcome]) -> Trace:
 
 def _bars(outcome: Outcome) -> tuple[str, ...]:
     """What the error bars of a stranger's algorithm say, or why there are none; ours are made of what was kept."""
-    if is_ours(type(outcome.algorithm)) or _without_bars(type(outcome.algorithm)):
+    domain = Workload.insist(outcome.workload).domain
+    if _without_bars(type(outcome.algorithm)) or domain.size > BARS_CELLS:
         return ()
-    workload = Workload.insist(outcome.workload)
+    workload = workload_for(domain)
     asked: dict[str, Callable[[], object]] = {
         "intervals": lambda: outcome.intervals(workload),
         "cautious intervals": lambda: outcome.intervals(workload, cautious=True),
@@ -149,8 +158,8 @@ def _bars(outcome: Outcome) -> tuple[str, ...]:
 
 
 def _without_bars(kind: type) -> bool:
-    """Whether a class has the error bars of every algorithm, which are of its measurement, and none is stated."""
-    theirs = [each for each in kind.__mro__ if issubclass(each, Algorithm) and each is not Algorithm]
+    """Whether a class has no error bars, or has those of one of ours."""
+    theirs = [each for each in kind.__mro__ if issubclass(each, Algorithm) and not is_ours(each)]
     return not any({"error_bars", "measurement", "influence"} & vars(each).keys() for each in theirs)
 
 
@@ -161,7 +170,8 @@ def parting(trace: Trace) -> Trace:
         for function in farewells():
             with suppress(Exception, SystemExit):
                 function()
-    return replace(trace, printed=trace.printed + said.getvalue(), done=tuple(sorted({*trace.done, *done})))
+    made = {each for each in done if each.startswith("opens")}  # what is removed is there for the first process alone
+    return replace(trace, printed=trace.printed + said.getvalue(), done=tuple(sorted({*trace.done, *made})))
 
 
 def changed_later() -> bool:

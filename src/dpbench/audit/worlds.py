@@ -276,7 +276,7 @@ def _compare(
         return Finding(step, f"{words}{raised}{given}", "differs")
     words = difference(trace, again, runner.aside, runner.varying)
     if words:
-        hint = suspicion(case.x, trace, case.y, again)
+        hint = suspicion(case.x, trace, case.y, again) if trace.bytes_out != again.bytes_out else ""
         return Finding(step, f"the same answers gave {words}{hint}{given}", "differs")
     if trace.raised and not trace.kept_out and case.noise == PLAIN:  # other noise than this does not occur
         return Finding(step, f"it fails with {trace.raised}", "fails")

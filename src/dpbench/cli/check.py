@@ -217,7 +217,8 @@ def _cell(layer: Layer) -> str:
     if layer.name == "replay":
         return f"{figures['cases']} cases, {figures['domains']} domains"
     if layer.name == "black box":
-        return f"{figures['refuted']:.2f} of {figures['epsilon']:g} shown, {figures['power']:.2f} in reach"
+        shown = max(figures["refuted"], 0.0)
+        return f"{shown:.2f} of {figures['epsilon']:g} shown, {figures['power']:.2f} in reach"
     return "holds"
 
 
