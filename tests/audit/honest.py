@@ -1,5 +1,7 @@
 """Honest algorithms of unusual kinds: what an audit must not accuse, or must refuse with the right words."""
 
+import atexit
+import shutil
 import time
 import warnings
 from dataclasses import dataclass
@@ -215,6 +217,34 @@ class OwnLaplace(Honest):
 
 
 @dataclass(frozen=True, kw_only=True)
+class GaussianAlone(Honest):
+    name = "zCDP and nothing else"
+    notions = ("zCDP",)
+
+    def estimate(self, data, workload):
+        return self.cells(data, data.budget)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CleansUp(Honest):
+    name = "a folder that is gone at the end"
+
+    def estimate(self, data, workload):
+        atexit.register(shutil.rmtree, "a folder that is not there", ignore_errors=True)
+        return self.cells(data, data.budget)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotSoMany(Honest):
+    name = "fails above 20,000 cells"
+
+    def estimate(self, data, workload):
+        if data.domain.size > 20_000:
+            raise ValueError("too many cells")
+        return self.cells(data, data.budget)
+
+
+@dataclass(frozen=True, kw_only=True)
 class PrintsTheTime(Honest):
     name = "prints a rounded time"
 
@@ -247,4 +277,7 @@ HONEST = (
     StopsEarly,
     PublicCache,
     ReturnsAView,
+    GaussianAlone,
+    CleansUp,
+    NotSoMany,
 )

@@ -145,7 +145,7 @@ def probe_quickly(
     seed: int,
     promises: Sequence[Promise] = PURE,
     pairs: Pairs = usual_pairs,
-    seconds: float = SECONDS,
+    seconds: float | None = None,
 ) -> list[Finding]:
     """Few runs in every setting, then as many as the time allows in those that showed most; fresh runs, so both count.
 
@@ -154,7 +154,7 @@ def probe_quickly(
     """
     alarm, clock = QUICK_FALSE_ALARM / 2, Clock()
     settings = _settings(workloads, promises, pairs)
-    seconds -= clock.elapsed()  # pairs may be searched for
+    seconds = (SECONDS if seconds is None else seconds) - clock.elapsed()  # pairs may be searched for
     each = seconds_of_a_run(sampler, settings) + LOOKING
     first = min(int(seconds / 2 / (2 * len(settings) * each)), FIRST_RUNS)
     if first < FEWEST_RUNS:

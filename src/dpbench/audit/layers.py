@@ -15,7 +15,6 @@ from dpbench.algorithm import Algorithm, SideInformation
 from dpbench.audit.black_box import (
     APPROXIMATE,
     PURE,
-    SECONDS,
     Finding,
     Pairs,
     Promise,
@@ -257,7 +256,7 @@ def black_box_layer(
     seed: int,
     promises: Sequence[Promise] = PURE,
     pairs: Pairs = usual_pairs,
-    seconds: float = SECONDS,
+    seconds: float | None = None,
 ) -> Layer:
     """The verdict of the black box on anything that can be run; a quick look where no number of runs is given."""
     try:
