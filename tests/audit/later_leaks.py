@@ -539,10 +539,10 @@ def redrawn(x, workload, epsilon, rng):
 
 @dataclass(frozen=True, kw_only=True)
 class OneParticularCount(Leak):
-    name = "a cell of exactly 4321"
+    name = "a cell of exactly 7,654,321"
 
     def estimate(self, data, workload):
-        return self.cells(data) + 0.5 * (counts_of(data) == 4321)
+        return self.cells(data) + 0.5 * (counts_of(data) == 7_654_321)
 
 
 BY_REPLAY = (
