@@ -50,7 +50,7 @@ each frozen before it was checked:
 What a set missed was mended before the next was checked, and stands in the table below. The fourth was frozen while the
 third was looked at, so nobody who mended had seen it; its author had read `docs/privacy.md` and a part of
 `privacy/claims.py`. Four of its kinds are like some that the third had shown to be missed (error bars, text at the end
-of the process, a sampler that is replaced, draws used twice): the audit as it was before that found 38 of its 42.
+of the process, a sampler that is replaced, draws used twice): the audit as it was before that flagged 38 of its 42.
 
 | mutant | flagged by | cause |
 |---|---|---|
