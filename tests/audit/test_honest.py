@@ -2,14 +2,15 @@
 
 import pytest
 
+from audit.few import some_of
 from audit.honest import HONEST, AtLeast32, LooksAtTheClock, NoisyMaxByHand, Warns
 from dpbench.audit import audit, check_algorithm
 from dpbench.errors import CheckFailed
 
 
-@pytest.mark.parametrize("algorithm", HONEST, ids=lambda algorithm: algorithm.name)
+@pytest.mark.parametrize("algorithm", some_of(HONEST, 6), ids=lambda algorithm: algorithm.name)
 def test_an_honest_algorithm_is_not_accused(algorithm):
-    """Every layer but the black box, with few random cases."""
+    """Every layer, with few random cases."""
     check_algorithm(algorithm, cases=24)
 
 
