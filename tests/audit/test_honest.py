@@ -1,10 +1,13 @@
 """Unusual and honest: nothing is refuted, and what is refused is refused with words that help."""
 
+import numpy as np
 import pytest
 
 from audit.few import some_of
 from audit.honest import HONEST, AtLeast32, LooksAtTheClock, NoisyMaxByHand, Warns
 from dpbench.audit import audit, check_algorithm
+from dpbench.audit.plain_functions import _scale_leak
+from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
 
 
@@ -49,3 +52,17 @@ def test_a_clock_is_not_called_a_leak():
     assert "let rounds end a loop, not a clock" in report.layer("conformance").cause
     assert "cannot be examined" in report.layer("replay").cause
     assert "not private" not in report.layer("replay").cause
+
+
+def test_a_public_total_is_no_leak_of_the_scale():
+    """Sums that differ by rounding are the same; one that follows the number of records is not."""
+
+    def shares(x, workload, epsilon, rng):
+        noisy = np.maximum(x + rng.laplace(scale=1 / epsilon, size=x.shape), 0.01)
+        return 1000 * noisy / noisy.sum()
+
+    def of_the_records(x, workload, epsilon, rng):
+        return shares(x, workload, epsilon, rng) * (1 + x.sum())
+
+    assert _scale_leak(shares, Domain.of("12")) == ""
+    assert "changes with the number of records" in _scale_leak(of_the_records, Domain.of("12"))
