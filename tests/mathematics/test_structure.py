@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -140,3 +141,22 @@ def test_any_layer_is_there_in_any_order(counts):
     for k in (bins - 1, bins // 2, 1):
         for stop in (k + 1, (k + n) // 2, n):
             np.testing.assert_array_equal(limited.layer(k, stop), whole.layer(k, stop))
+
+
+def test_errors_that_are_rounding_alone_come_to_an_end():
+    """Few counts are huge and cut off, most are tiny: differences of sums near 1e16 do not tell 0 from 2."""
+    counts = np.array([2**40, 1, 0, 2, 0, 2, 2, 2, 2, 1000, 1, 2**31, 2, 10**5, 2])
+    counts = np.concatenate([counts, [2**40, 1, 1, 0, 10**6, 2, 1, 0, 10**6, 1000, 1, 1000, 2**31, 1, 0]])
+    for ceiling in (1e8 + 0.3, 1e9 / 7, 2**33 / 3):
+        line = _ClippedLine(counts, ceiling, 3)
+        cut = np.minimum(counts, ceiling)
+        for k in (1, 2):
+            found = line.layer(k, 30)
+            least = [_least_of_any(cut[:j], k) for j in range(k, 30)]
+            assert found == pytest.approx(least, rel=1e-6, abs=1e-13 * (cut**2).sum())
+
+
+def _least_of_any(counts, k):
+    """Least error of k bins of any lengths, tried one by one."""
+    edges = ((0, *inner, len(counts)) for inner in combinations(range(1, len(counts)), k - 1))
+    return min(sum(squared_error(counts, *each) for each in pairwise(some)) for some in edges)

@@ -103,7 +103,7 @@ class _ClippedLine:
             while True:
                 rows = self._table[k - 1], self._table[k]
                 structure_layer(*rows, ends, line.sums, line.squares, k, k + len(kept), missing)
-                if missing.max() <= self._limit:  # what is up to the limit is exact
+                if missing.max() <= self._limit or self._limit == EVERY:  # what is up to the limit is exact
                     break
                 self._fill(max(16.0 * self._limit, 1e-6 * float(line.squares[-1])))
             self._layers[k] = kept = np.concatenate([kept, missing])

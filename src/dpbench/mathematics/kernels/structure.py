@@ -132,6 +132,30 @@ def structure_table(position, sums, squares, layers, limit):  # type: ignore[no-
 
 
 @njit(
+    "float64(float64, float64[::1], int64[::1], float64[::1], float64[::1], int64, int64, int64)",
+    cache=True,
+    fastmath=_FAST,
+)
+def _least_up_to(highest, before, ends, sums, squares, k, b, j):  # type: ignore[no-untyped-def]
+    """S(k, j), where the first j cells end in run b, if it is at most ``highest``; else that or 1e300."""
+    m = _NEVER
+    stop = b + 1
+    while stop > k - 1:
+        start = max(stop - _SHORT, k - 1)
+        d = sums[j] - sums[ends[stop - 1]]
+        least = max(squares[j] - squares[ends[stop - 1]] - d * d / (j - ends[stop - 1]), 0.0)
+        if least >= m or least > highest:
+            break
+        if before[start] + least < m and before[start] + least <= highest:
+            for i in range(start, stop):
+                d = sums[j] - sums[ends[i]]
+                cost = max(squares[j] - squares[ends[i]] - d * d / (j - ends[i]), 0.0)
+                m = min(m, before[i] + cost)
+        stop = start
+    return m
+
+
+@njit(
     "void(float64[::1], float64[::1], int64[::1], float64[::1], float64[::1], int64, int64, float64[::1])",
     cache=True,
     fastmath=_FAST,
@@ -152,21 +176,11 @@ def structure_layer(before, now, ends, sums, squares, k, first, result):  # type
         if ends[b + 1] == j:
             result[j - first] = now[b + 1]
             continue
-        m = _NEVER
-        highest = now[b + 1] * (1.0 + 1e-9)  # of more cells, so more but for rounding: nothing above need be looked at
-        stop = b + 1
-        while stop > k - 1:
-            start = max(stop - _SHORT, k - 1)
-            d = sums[j] - sums[ends[stop - 1]]
-            least = max(squares[j] - squares[ends[stop - 1]] - d * d / (j - ends[stop - 1]), 0.0)
-            if least >= m or least > highest:
-                break
-            if before[start] + least < m and before[start] + least <= highest:
-                for i in range(start, stop):
-                    d = sums[j] - sums[ends[i]]
-                    cost = max(squares[j] - squares[ends[i]] - d * d / (j - ends[i]), 0.0)
-                    m = min(m, before[i] + cost)
-            stop = start
+        # the error of more cells is larger, so nothing above that need be looked at; but errors that are the difference
+        # of far larger sums may be nothing but rounding, and then all is looked at
+        m = _least_up_to(now[b + 1] * (1.0 + 1e-9), before, ends, sums, squares, k, b, j)
+        if m == _NEVER:
+            m = _least_up_to(_NEVER, before, ends, sums, squares, k, b, j)
         result[j - first] = m
 
 
