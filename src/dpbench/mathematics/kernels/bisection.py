@@ -175,7 +175,7 @@ def bisection_scores(counts, order, starts, stops, price, found, ends):  # type:
     result = np.empty(first[intervals])
     for g in range(intervals):
         a, b = starts[g], stops[g]
-        uncut = deviation(counts, a, b)
+        uncut = ahead[b] if since[b] == a else behind[a] if until[a] == b else deviation(counts, a, b)
         if ends[2, b] < 0:
             ends[2, b] = a
             found[2, b] = uncut
