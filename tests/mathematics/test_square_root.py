@@ -38,10 +38,40 @@ def test_the_matrix_is_a_square_root_of_the_prefix_sums(n):
     """Applied twice it gives the prefix sums; reconstruction gives the counts back."""
     x = np.random.default_rng(n).integers(0, 10**6, size=(2, n))
     strategy = SquareRoot(Domain((n,)))
-    answers = strategy.answer(x)
-    # 1e-14 of the largest number: the rounding of an FFT
-    np.testing.assert_allclose(strategy.answer(answers), np.cumsum(x, axis=1), atol=1e-14 * x.sum(), rtol=0)
+    answers, column = strategy.answer(x), strategy.answer(np.eye(n, dtype=np.int64)[0])
+    twice = [np.convolve(each, column)[:n] for each in answers]
+    # 1e-14 of the largest number: the rounding of sums, and of an FFT
+    np.testing.assert_allclose(twice, np.cumsum(x, axis=1), atol=1e-14 * x.sum(), rtol=0)
     np.testing.assert_allclose(strategy.reconstruct(answers), x, atol=1e-14 * x.sum(), rtol=0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 33, 300, 1100])
+@pytest.mark.parametrize("bits", [2, 15, 30, 52])
+def test_every_answer_is_right_to_its_last_bits(n, bits):
+    """By whole numbers in Python, beside a count however huge; what comes before it shows nothing of it."""
+    strategy, rng = SquareRoot(Domain((n,))), np.random.default_rng([n, bits])
+    x = rng.integers(0, 3, n)
+    x[n // 2] = 2**bits - 1
+    answers, root = strategy.answer(x), list(map(Fraction, strategy.answer(np.eye(n, dtype=np.int64)[0]).tolist()))
+    for place in {0, n // 2, n - 1, *rng.integers(0, n, 20).tolist()}:
+        exact = sum((root[place - cell] * int(x[cell]) for cell in range(place + 1)), Fraction(0))
+        assert abs(Fraction(answers[place]) - exact) <= 2 * exact * Fraction(1, 2**52)
+
+
+def test_digits_of_the_worst_kind_on_a_million_cells():
+    """All digits as large as they can be: prefix sums of the coefficients times one count."""
+    n = 2**20
+    count = 2**36 - 1
+    strategy = SquareRoot(Domain((n,)))
+    column = strategy.answer(np.concatenate([[1], np.zeros(n - 1, dtype=np.int64)]))
+    answers = strategy.answer(np.full(n, count))
+    np.testing.assert_allclose(answers, np.cumsum(column) * count, rtol=1e-12)
+
+
+def test_counts_are_whole():
+    """Digits of a fraction are nobody's."""
+    with pytest.raises(TypeError):
+        SquareRoot(Domain((4,))).answer(np.array([0.5, 1.0, 2.0, 3.0]))
 
 
 @pytest.mark.parametrize("n", SIZES)

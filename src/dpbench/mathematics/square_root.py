@@ -23,13 +23,20 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 AxisFunction = Callable[[Ints, Ints], Floats]
 
+DIGIT = 12
+"""Bits of a digit: sums of n products of two are so far below 2^53 that a transform gets them right to the unit."""
+FRACTION = 60
+"""Bits behind the point of a coefficient."""
+
 
 @dataclass(frozen=True)
 class SquareRoot:
     """Ask for A x on a domain of one axis.
 
     Cell 0 enters every answer, and its column (f_0 ... f_(n-1)) is the largest in every norm. Both sensitivities are
-    those of the coefficients as they are stored, in exact arithmetic.
+    those of the coefficients as they are stored, in exact arithmetic. So are answers, but for their own last bits: a
+    plain Fourier transform would leave the rounding of a huge count in the answers before it, where one record more or
+    less then moves them by more than is claimed.
     """
 
     domain: Domain
@@ -55,8 +62,14 @@ class SquareRoot:
 
     @cached_property
     def _root(self) -> Floats:
+        return np.ldexp(self._whole_root.astype(np.float64), -FRACTION)
+
+    @cached_property
+    def _whole_root(self) -> Ints:
+        """The coefficients in units of 2^-60, which up to 20,000 cells is no rounding."""
         k = np.arange(1, self.domain.size)
-        return np.cumprod(np.concatenate([[1.0], (2 * k - 1) / (2 * k)]))
+        root = np.cumprod(np.concatenate([[1.0], (2 * k - 1) / (2 * k)]))
+        return np.rint(np.ldexp(root, FRACTION)).astype(np.int64)
 
     @cached_property
     def _inverse(self) -> Floats:
@@ -69,8 +82,9 @@ class SquareRoot:
         return np.concatenate([[0.0], np.cumsum(self._root**2)])
 
     def answer(self, counts: NDArray[np.generic]) -> Floats:
-        """True answers ``(..., n)`` for counts ``(..., n)``."""
-        return _convolve(counts, self._root)
+        """True answers ``(..., n)`` for whole counts ``(..., n)``."""
+        whole = np.asarray(counts).astype(np.int64, casting="safe")
+        return np.ldexp(_convolve_whole(whole, self._whole_root), -FRACTION)
 
     def reconstruct(self, answers: Floats) -> Floats:
         """Cells ``(..., n)`` from answers ``(..., n)``; A is square, so the inverse is least squares."""
@@ -108,3 +122,26 @@ def _convolve(values: NDArray[np.generic], kernel: Floats) -> Floats:
     size = 1 << (2 * n - 1).bit_length()
     spectrum = np.fft.rfft(values, size) * np.fft.rfft(kernel, size)
     return np.fft.irfft(spectrum, size)[..., :n]
+
+
+def _convolve_whole(values: Ints, kernel: Ints) -> Floats:
+    """The same of whole numbers that are not negative, each term to its own last bits.
+
+    Numbers are taken apart into digits. Transforms of digits give sums of their products, which are whole numbers: what
+    rounding has left of a fraction is cut off, and no sum depends on the size of another.
+    """
+    n = len(kernel)
+    size = 1 << (2 * n - 1).bit_length()
+    ours, theirs = (np.fft.rfft(_digits(each), size) for each in (values, kernel))
+    result = np.zeros(values.shape)
+    for place in range(len(ours) + len(theirs) - 1):  # the smallest first
+        both = range(max(0, place - len(theirs) + 1), min(place + 1, len(ours)))
+        spectrum = sum(ours[at] * theirs[place - at] for at in both)
+        result += np.ldexp(np.rint(np.fft.irfft(spectrum, size)[..., :n]), DIGIT * place)
+    return result
+
+
+def _digits(values: Ints) -> Ints:
+    """``(digits, ...)`` of whole numbers, the lowest first; as many as the largest needs."""
+    many = -(-max(int(values.max(initial=0)).bit_length(), 1) // DIGIT)
+    return np.stack([(values >> DIGIT * place) & ((1 << DIGIT) - 1) for place in range(many)])
