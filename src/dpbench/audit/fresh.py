@@ -144,3 +144,9 @@ def load_what_it_loads(work: Callable[[], object], seconds: float) -> None:
     for name in names:
         with suppress(Exception):
             importlib.import_module(name)
+
+
+def processor_seconds() -> float:
+    """Time of the processor that this process and those that it has started and that have ended took."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -11,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from dpbench.audit.cases import BATCH, Case, Cases
-from dpbench.audit.fresh import TooSlow, fresh, load_what_it_loads
+from dpbench.audit.fresh import TooSlow, fresh, load_what_it_loads, processor_seconds
 from dpbench.audit.shrinking import look, shrink
+from dpbench.audit.slow import slow_words
 from dpbench.audit.subject import Subject, workload_for
 from dpbench.audit.traces import BESIDE, NAMES
 from dpbench.audit.worlds import SECONDS, Finding, Looked, Runner, force, printed_otherwise, record, unrecorded
@@ -49,6 +49,8 @@ class Tried:
     cases: int = 0
     too_large: int = 0
     too_slow: int = 0
+    slow: str = ""
+    """What of the first batch that was too slow takes so long, in words."""
     share: float = 0.0
     domains: set[Domain] = field(default_factory=set)
     epsilons: set[float] = field(default_factory=set)
@@ -85,6 +87,7 @@ class Tried:
             "domains kept out by supports()": kept_out,
             "cases with counts too large for exact answers": self.too_large,
             "batches that took too long": self.too_slow,
+            "what took too long": self.slow,
             "left aside, as different on the same counts too": [
                 *(NAMES[name] for name in self.aside),
                 *(["numbers in printed text"] if self.varying else []),
@@ -116,6 +119,7 @@ def check_replay(subject: Subject) -> Mapping[str, Any]:
             runner, looked, words = examined(subject, runner, batch, number)
         except TooSlow:
             tried.too_slow += 1
+            tried.slow = tried.slow or slow_words(runner, batch)
             most = max(case.domain.size for case in batch)
             continue
         except CheckFailed as failure:
@@ -160,11 +164,12 @@ def prepare(subject: Subject) -> None:
 
 
 def prepare_ours(subject: Subject, batch: Sequence[Case]) -> None:
-    """What one of ours computes from the workload alone, once for all worlds; a stranger's code is not run here."""
+    """What one of ours computes from workload and budget, once for all worlds; a stranger's code is not run here."""
     if subject.ours:
         for case in batch:
             with suppress(Exception):
                 subject.algorithm.prepare(case.workload)
+                subject.algorithm.notion(**case.budget)
 
 
 def examined(subject: Subject, runner: Runner, batch: Sequence[Case], number: int) -> tuple[Runner, Looked, str]:
@@ -235,9 +240,3 @@ def _by_itself(runner: Runner, *several: Sequence[Case]) -> bool:
 def _every_time(runner: Runner, cases: Sequence[Case], kind: str) -> bool:
     """Whether something is seen in each of a few more runs."""
     return all(look(runner, cases, kind) is not None for _ in range(AGAIN))
-
-
-def processor_seconds() -> float:
-    """Time of the processor that this process and those that it has started and that have ended took."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
