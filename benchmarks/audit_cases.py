@@ -4,10 +4,11 @@ python -m benchmarks.audit_cases --cases 10000 --out audit-cases.json
 python -m benchmarks.audit_cases --cases 1000 --algorithm Hb --algorithm DAWA --out audit-cases.json
 
 A batch has eight cases; its seed is its number, whatever the order in which batches are run. The file is written after
-every few batches, with a hash of what was audited: the algorithm with all that it uses, and the audit. The same command
-goes on where it was ended, and begins an algorithm again whose hash is another. As many batches as the default audit
-has are as there. From then on it is thrifty: five batches in a row are of the same workloads, many trials are run in
-one of the five, and a claim gets a sixth of the audit's time. A batch that is too slow is made up for by another.
+every few batches, with a hash of what was audited: the algorithm and the replay, each with all that it uses. The same
+command goes on where it was ended, and begins an algorithm again whose hash is another. As many batches as the default
+audit has are as there. From then on it is thrifty: five batches in a row are of the same workloads, many trials are run
+in one batch of twenty-five, and a claim gets a sixth of the audit's time. A batch that is too slow is made up for by
+another; what of it is slow is kept with its number.
 ``--part 1/2`` and ``--part 2/2``, each with a file of its own, share the work between two processes.
 
 python -m benchmarks.audit_cases --page docs/audit-cases.md --out audit-cases-1.json --out audit-cases-2.json
@@ -19,17 +20,19 @@ import argparse
 import json
 import re
 import sys
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
-from dpbench import algorithms, audit
-from dpbench.audit.cases import BATCH, Cases
-from dpbench.audit.fresh import TooSlow
-from dpbench.audit.replay_layer import examined, prepare, prepare_ours, processor_seconds
+from dpbench import algorithms
+from dpbench.audit.cases import BATCH, MANY, Cases
+from dpbench.audit.fresh import TooSlow, processor_seconds
+from dpbench.audit.replay_layer import examined, prepare, prepare_ours
+from dpbench.audit.slow import slow_words
 from dpbench.audit.subject import CASES, Subject
 from dpbench.audit.worlds import CLAIM_SECONDS, Runner
 from dpbench.errors import CheckFailed
-from dpbench.run.code_hash.sources import algorithm_source
+from dpbench.run.code_hash.sources import algorithm_source, definition_source
 from dpbench.store.disk import write_whole
 
 SECONDS = 20.0
@@ -38,13 +41,15 @@ SEED = 1
 """Not that of the default audit."""
 LATER = CLAIM_SECONDS / 6
 """Time of the processor for each claim after as many batches as the default audit has."""
+SELDOM, FEW = 25, 3
+"""Batches after these of which one has cases of many trials, and trials that such cases have in the others."""
 
 
 def audited(name):
-    """A hash of the algorithm with all that it uses, and of the audit."""
+    """A hash of the algorithm with all that it uses, and of what of the audit is called here."""
     kind = algorithms.everything()[name]
-    texts = [path.read_text() for path in sorted(Path(audit.__file__).parent.glob("*.py"))]
-    return sha256("\n".join([algorithm_source(kind, kind().files), *texts]).encode()).hexdigest()[:16]
+    replay = definition_source(Subject, Cases, Runner, prepare, prepare_ours, examined)
+    return sha256(f"{algorithm_source(kind, kind().files)} {replay}".encode()).hexdigest()[:16]
 
 
 def search(name, notion, wanted, kept, keep):
@@ -62,6 +67,8 @@ def search(name, notion, wanted, kept, keep):
         first = number * BATCH < CASES
         runner = Runner(subject.algorithm, claim_seconds=CLAIM_SECONDS if first else LATER)
         batch = (usual if first else later).batch(number)
+        if not first and number % SELDOM:
+            batch = [replace(case, trials=FEW) if case.trials == MANY else case for case in batch]
         prepare_ours(subject, batch)
         try:
             _, looked, words = examined(subject, runner, batch, number)
@@ -71,6 +78,7 @@ def search(name, notion, wanted, kept, keep):
                 found["alarms"].append(words)
         except TooSlow:
             found["too slow"] += 1
+            found.setdefault("slow batches", {})[str(number)] = slow_words(runner, batch)
         except CheckFailed as failure:
             found["alarms"].append(str(failure))
         found["batches"] += 1
