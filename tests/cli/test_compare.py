@@ -191,9 +191,10 @@ def test_identity_under_another_name_on_the_shipped_study(tmp_path, capsys):
 def test_a_page_shows_the_newcomer_beside_the_others(compared, tmp_path, monkeypatch):
     """One page with everybody on it, in the setting of the study; the newcomer has a card with the audit's word.
 
-    The ratios are those of the comparison.
+    The ratios are those of the comparison. What the audit says is the concern of tests/cli/test_report.py.
     """
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
+    monkeypatch.setattr("dpbench.gallery.added.audit_words", lambda reference: f"not refuted: {reference}")
     code, out = compared("--page", str(tmp_path / "page"))
     path = tmp_path / "page" / "index.html"
     assert (code, out.splitlines()[-1].split()[0]) == (0, str(path))
@@ -202,7 +203,6 @@ def test_a_page_shows_the_newcomer_beside_the_others(compared, tmp_path, monkeyp
     assert told["names"]["form"] == ["private"]
     (card,) = [each for each in told["cards"] if not each["catalogued"]]
     assert (card["name"], card["audit"][:11]) == ("Same", "not refuted")
-    monkeypatch.setattr("dpbench.gallery.added.audit_words", lambda reference: "")  # once is enough
     plain = json.loads(compared("--page", str(tmp_path / "page"), "--json")[1])
     assert plain["page"] == str(path)
     ratios = {rival["name"]: rival["ratio"] for rival in told["comparison"]["rivals"]}
@@ -212,7 +212,7 @@ def test_a_page_shows_the_newcomer_beside_the_others(compared, tmp_path, monkeyp
 def test_a_newcomer_in_the_papers_setting_stands_among_published_forms(tmp_path, capsys, monkeypatch):
     """It is run with what the others were given, and the page shows them together."""
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
-    monkeypatch.setattr("dpbench.gallery.added.audit_words", lambda reference: "")  # the page before has it
+    monkeypatch.setattr("dpbench.gallery.added.audit_words", lambda reference: "")  # the page before had it
     (tmp_path / "same.py").write_text(SAME)
     study, own = str(tmp_path / "study"), str(tmp_path / "own")
     setting = ["--variant", "published", "--side-information", "public"]
