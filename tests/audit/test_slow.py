@@ -101,4 +101,5 @@ def test_the_audit_notes_what_hangs(impatient):
     (note,) = [each for each in report.notes if "too slow to be compared" in each]
     assert "how long it takes follows from the counts" in note
     assert report.layer("replay").figures["batches that took too long"] > 0
+    assert "of the batches left out, as they took too long" in report.tried()
     assert not [each for each in audit(Noisy(), cases=64, black_box=0).notes if "too slow" in each]

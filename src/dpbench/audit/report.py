@@ -94,6 +94,8 @@ def tried_words(layer: Layer) -> str:
         )
         asked = figures.get("asked for", 0)
         words += f", of {asked:,} asked for, since the time was up" if figures["cases"] < asked // 2 else ""
+        slow = figures.get("batches that took too long", 0)
+        words += f", {slow} of the batches left out, as they took too long" if slow else ""
         kept_out = figures["domains kept out by supports()"]
         aside = figures["left aside, as different on the same counts too"]
         words += f", {kept_out} domains drawn kept out by supports()" if kept_out else ""
