@@ -56,6 +56,18 @@ def test_a_file_that_replaces_the_sampler_when_it_is_loaded_is_refused(tmp_path,
     assert "RandomNoise.laplace, which is not its own, when it is loaded" in report.failures[0].cause
 
 
+def test_an_algorithm_in_the_name_of_the_package_is_refused(tmp_path):
+    """What is ours is examined less, so a borrowed module name is worth something; it may be borrowed late, too."""
+    early = "def __init_subclass__(kind):\n        kind.__module__ = 'dpbench.algorithms.identity'"
+    late = "def __post_init__(self):\n        type(self).__module__ = 'dpbench.algorithms.identity'"
+    for borrowed in (early, late):
+        text = HONEST.format(before="") + f"    {borrowed}\n\n\nclass Other(Mine):\n    name = 'Other'\n"
+        (tmp_path / "mine.py").write_text(text)
+        report = Examination(f"{tmp_path / 'mine.py'}:Other", cases=8).run()
+        assert "says that it is of the module dpbench.algorithms.identity, which does not have it" in str(report)
+        assert not report.passed
+
+
 def test_what_is_registered_for_the_end_is_remembered_once():
     """In the order in which Python would do it, with its arguments."""
     said = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -149,6 +150,8 @@ def built(algorithm: object) -> Algorithm:
         default = kind()
     except Exception as error:
         raise CheckFailed(f"{kind.name} cannot be built without arguments: {in_words(error)}") from error
+    if is_ours(kind) and getattr(sys.modules.get(kind.__module__), kind.__qualname__, None) is not kind:
+        raise CheckFailed(f"{kind.name} says that it is of the module {kind.__module__}, which does not have it")
     return default if algorithm is kind else algorithm  # type: ignore[return-value]  # an instance of kind
 
 
