@@ -151,7 +151,7 @@ def audit(
     notes = [f"{BY_ITS_OWN} ({own})"] if own and report.passed else []
     notes += [f"no black box: {TOO_SLOW}"] if report.layer("black box").cause == TOO_SLOW else []
     slow = report.layer("replay").figures.get("what took too long")
-    notes += [f"some runs were too slow to be compared: {slow}"] if slow else []
+    notes += [f"too slow to be compared: {slow}"] if slow else []
     warning = report.layer("conformance").figures.get("warning")
     notes += [f"it warns ({warning})"] if warning else []
     return replace(report, notes=tuple(notes))
