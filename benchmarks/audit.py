@@ -26,9 +26,9 @@ Made by `python -m benchmarks.audit --out docs/audit.md`; do not edit. Every row
 Nothing here is a proof: "not refuted" speaks for the cases that were tried, which `dpbench check` lists. The replay
 draws a domain, a budget, a workload, trials and two data vectors at random, records a run on the one and forces its
 answers on the other in a fresh process, and compares everything that leaves. What it does not look at: how long a run
-takes, memory that does not leave, and code that finds out that it is examined from more than its handle. The black box
-looks at outputs rounded to seven digits: double-precision Laplace noise differs between neighbours in its last bits,
-and a release has to round.
+takes, memory that does not leave, and code that finds out that it is examined from more than its handle. Runs that do
+not come to an end are not compared; the report names one. The black box looks at outputs rounded to seven digits:
+double-precision Laplace noise differs between neighbours in its last bits, and a release has to round.
 """
 MUTANTS_HEAD = """\
 ## Mutants
