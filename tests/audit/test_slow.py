@@ -90,7 +90,7 @@ def test_a_run_that_hangs_on_some_counts_is_told_with_them(impatient, algorithm)
     words = slow_words(Runner(algorithm), batch)
     assert re.match(r"a run on \S+ had not ended after \S+ s of the processor, \S+ s on the clock \(on empty", words)
     assert "(on empty counts it ended after " in words
-    assert "seen with x = " in words
+    assert int(re.search(r"seen with x = .*, largest (\d+), ", words)[1]) > 10**9
 
 
 def test_a_run_that_is_slow_whatever_the_counts(impatient):
@@ -110,9 +110,11 @@ def test_a_batch_that_is_slow_as_a_whole_alone(impatient):
 
 
 def test_a_run_that_fails_has_ended(impatient):
-    """What it raises is the concern of others."""
+    """What it raises is said beside."""
     (case, *_) = Cases(Noisy(), ("pure",), 0).batch(0)
-    assert attempted(Runner(Noisy()), case, np.full(case.domain.shape, -1)).ended
+    attempt = attempted(Runner(Noisy()), case, np.full(case.domain.shape, -1))
+    assert attempt.ended
+    assert re.match(r"ended after .* and failed: \w+", str(attempt))
 
 
 def test_the_audit_notes_what_hangs(impatient):

@@ -1,8 +1,9 @@
 """Code put in place of the package's own, and what is done when a process ends."""
 
 import atexit
+from pathlib import Path
 
-from dpbench.audit.examinations import Examination
+from dpbench.audit.examinations import Examination, examine
 from dpbench.audit.side_effects import farewells, farewells_noted
 from dpbench.audit.tampering import code_of_the_package, replaced_since
 from dpbench.privacy import noise
@@ -21,6 +22,18 @@ class Mine(dpb.Algorithm):
 
     def estimate(self, data, workload):
         return data.laplace(Cells(data.domain), data.epsilon, "cells")
+"""
+
+STARTING = """
+import os, time
+
+def start():
+    if os.fork() == 0:
+        os.setsid()
+        with open({!r}, "a") as file:
+            print(os.getpid(), file=file)
+        time.sleep(300)
+        os._exit(0)
 """
 
 
@@ -54,6 +67,32 @@ def test_a_file_that_replaces_the_sampler_when_it_is_loaded_is_refused(tmp_path,
     report = report_of(tmp_path / "mine.py", "noise.RandomNoise.laplace = lambda self, truth, scale, shape: truth")
     assert not report.passed
     assert "RandomNoise.laplace, which is not its own, when it is loaded" in report.failures[0].cause
+
+
+def test_a_sampler_that_is_replaced_while_it_runs_is_noticed(tmp_path):
+    """Half the noise, by code in place of ours, and left there."""
+    text = HONEST.format(before="drawn = noise.RandomNoise.laplace").replace(
+        "        return data",
+        "        half = lambda self, truth, *rest: truth + (drawn(self, truth, *rest) - truth) / 2\n"
+        "        noise.RandomNoise.laplace = half\n        return data",
+    )
+    (tmp_path / "mine.py").write_text(text)
+    replay = Examination(f"{tmp_path / 'mine.py'}:Mine", cases=8).run().layer("replay")
+    assert replay.verdict == "fail"
+    assert "it changes dpbench.privacy.noise.RandomNoise.laplace, which is not its own while it runs" in replay.cause
+
+
+def test_what_it_has_started_ends_with_its_examination(tmp_path):
+    """A process that waits for minutes, in a session of its own."""
+    started = tmp_path / "started"
+    text = HONEST.format(before=STARTING.format(str(started)))
+    text = text.replace("        return data", "        start()\n        return data")
+    (tmp_path / "mine.py").write_text(text)
+    reference = f"{tmp_path / 'mine.py'}:Mine"
+    list(examine([Examination(reference, cases=8, black_box=False)], jobs=1, timeout=5))
+    pids = started.read_text().split()
+    assert pids
+    assert [pid for pid in pids if Path(f"/proc/{pid}/stat").exists()] == []
 
 
 def test_an_algorithm_in_the_name_of_the_package_is_refused(tmp_path):

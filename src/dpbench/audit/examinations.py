@@ -28,6 +28,7 @@ from dpbench.audit.tampering import code_of_the_package, replaced_since
 from dpbench.errors import DPBenchError, InvalidInput
 from dpbench.plugins import find, is_file_reference, is_stranger, load_class_or_function
 from dpbench.run.executors.contained import PATIENCE, Contained, exit_words, print_to
+from dpbench.run.executors.descendants import adopt_orphans
 from dpbench.strangers_text import one_line
 
 RUNS = 100_000
@@ -121,6 +122,7 @@ def examine(
         except DPBenchError as error:
             yield examination, error
     queue, running = deque(each for each in examinations if each not in here), list[_Running]()
+    adopt_orphans()  # so that what a stranger's code has started ends with its examination
     try:
         while queue or running:
             while queue and len(running) < max(jobs, 1):
@@ -136,6 +138,7 @@ def examine(
     finally:
         for each in running:
             each.end()
+        adopt_orphans(False)
 
 
 def _start(examination: Examination, timeout: float) -> _Running:

@@ -27,10 +27,12 @@ class Attempt:
     ended: bool
     processor: float
     clock: float
+    failure: str = ""
 
     def __str__(self) -> str:
         after = f"{self.processor:.2g} s of the processor, {self.clock:.2g} s on the clock"
-        return f"ended after {after}" if self.ended else f"had not ended after {after}"
+        failed = f", and failed: {self.failure[:120]}" if self.failure else ""
+        return f"ended after {after}{failed}" if self.ended else f"had not ended after {after}"
 
 
 def slow_words(runner: Runner, batch: Sequence[Case]) -> str:
@@ -40,7 +42,7 @@ def slow_words(runner: Runner, batch: Sequence[Case]) -> str:
             if not attempted(runner, case, counts).ended:
                 again, empty = (attempted(runner, case, each) for each in (counts, np.zeros_like(counts)))
                 seen = f"a run on {case.domain} {again} (on empty counts it {empty})"
-                return f"{seen}; seen with x = {shown(counts)}, {case}"
+                return f"{seen}; seen with x = {shown(counts)}, largest {counts.max()}, {case}"
     cells = max(case.domain.size for case in batch)
     return f"{len(batch)} runs on up to {cells} cells, though none of them takes {LIMIT:g} s by itself"
 
@@ -51,11 +53,11 @@ def attempted(runner: Runner, case: Case, counts: NDArray[np.int64]) -> Attempt:
     def work() -> None:
         runner.run(case, counts, noise=distorted(case.seed, case.trials, case.noise))
 
-    begun, ended = (processor_seconds(), time.monotonic()), True
+    processor, clock, ended, failure = processor_seconds(), time.monotonic(), True, ""
     try:
         fresh(work, LIMIT, silent=True)
     except TooSlow:
         ended = False
-    except CheckFailed:
-        pass  # it has ended, which is what is asked here
-    return Attempt(ended, processor_seconds() - begun[0], time.monotonic() - begun[1])
+    except CheckFailed as error:
+        failure = str(error)
+    return Attempt(ended, processor_seconds() - processor, time.monotonic() - clock, failure)

@@ -82,7 +82,7 @@ class SquareRoot:
         return np.concatenate([[0.0], np.cumsum(self._root**2)])
 
     def answer(self, counts: NDArray[np.generic]) -> Floats:
-        """True answers ``(..., n)`` for whole counts ``(..., n)``."""
+        """True answers ``(..., n)`` for whole counts ``(..., n)``, none of them negative."""
         whole = np.asarray(counts).astype(np.int64, casting="safe")
         return np.ldexp(_convolve_whole(whole, self._whole_root), -FRACTION)
 
