@@ -1,7 +1,14 @@
 """docs/audit.md is what the command gives."""
 
+import re
+
 import pytest
 from benchmarks import audit as document
+
+
+def nine_digits(text):
+    """Numbers with more digits are rounded to as many."""
+    return re.sub(r"\d+\.\d{8,}(e[+-]\d+)?", lambda found: f"{float(found[0]):.9g}", text)
 
 
 @pytest.fixture
@@ -32,5 +39,6 @@ def test_nothing_is_left_unflagged(committed):
 
 @pytest.mark.slow
 def test_the_rows_of_the_mutants_are_what_the_audit_says_now(committed):
-    """Which layer flags each, and the cause."""
-    assert all(row in committed for row in document.mutant_rows())
+    """Which layer flags each, and the cause; but for the last digits, which another processor rounds otherwise."""
+    rows = [nine_digits(row) for row in committed.splitlines()]
+    assert [row for row in map(nine_digits, document.mutant_rows()) if row not in rows] == []
