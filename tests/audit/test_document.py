@@ -38,6 +38,7 @@ def test_nothing_is_left_unflagged(committed):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("default")
 def test_the_rows_of_the_mutants_are_what_the_audit_says_now(committed):
     """Which layer flags each, and the cause; but for the last digits, which another processor rounds otherwise."""
     rows = [nine_digits(row) for row in committed.splitlines()]
