@@ -100,8 +100,8 @@ and everything that leaves compared. A difference is an alarm: a leak, or a faul
 eight that were not done in time, each made up for by another. "Code" is a hash of the algorithm with all that it uses,
 and of the audit. Where compared and too large are far from ten thousand, the search has not come to its end yet.
 
-Run with the code as it is: AGrid, SF, SquareRoot, and MWEM\\* under pure. The other rows were run before the hash was one
-of definitions, and it was put in later: the hash that they had, which did not cover `privacy/claims.py` and the
+Run with the code as it is: AGrid, SF, SquareRoot, and MWEM\\* under pure. The other rows were run before the hash was
+one of definitions, and it was put in later: the hash that they had, which did not cover `privacy/claims.py` and the
 rounding of mechanisms, was that of the code then. They are to be run again.
 
 | algorithm | notion | compared | too large | batches too slow | alarms | minutes of one core | code |
