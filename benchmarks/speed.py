@@ -27,6 +27,7 @@ from dpbench import algorithms, datasets
 from dpbench.datasets import shapes
 from dpbench.errors import DPBenchError
 from dpbench.generator import generate
+from dpbench.run.executors.contained import ENVIRONMENT
 
 DOMAINS = {"4096": 10**8, "128x128": 10**6, "256x256": 10**8}
 """The three domains, each with its number of records."""
@@ -50,7 +51,10 @@ PATIENCE = 600.0
 
 
 class Timer:
-    """A process that times runs of one version of the package; started again after it was given up."""
+    """A process that times runs of one version of the package, as the study's workers run it.
+
+    It is started again after it was given up.
+    """
 
     def __init__(self, package: str | None = None) -> None:
         self.package = package
@@ -59,12 +63,11 @@ class Timer:
     def cost(self, name: str, domain: str, counts: Path) -> dict[str, Any]:
         """What a run on the counts in a file costs, or why there is no such number."""
         if self.process is None:
-            threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
             paths = {} if self.package is None else {"PYTHONPATH": self.package}
             # without the folder of the script among those that modules are imported from: ours have common names
             command = [sys.executable, "-P", str(Path(__file__).with_name("timing.py"))]
             self.process = subprocess.Popen(  # noqa: S603
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | threads | paths
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | ENVIRONMENT | paths
             )
         question = {"algorithm": name, "domain": domain, "counts": str(counts), "trials": TRIALS}
         assert self.process.stdin is not None

@@ -1,7 +1,9 @@
 """What one run costs, asked line by line: ``python -m benchmarks.timing`` answers JSON with JSON.
 
 A process of its own, so that the package under test may be another version of it (``PYTHONPATH``): it keeps to calls
-that every version has. A cost is the processor's time of the quickest of a few calls, after one that prepares.
+that every version has. A cost is the processor's time of the quickest of a few calls, after one that prepares; calls
+alternate with draws, and the unit is the quickest of these. On a machine that others use too, a slow second would
+otherwise hit one of the two alone.
 """
 
 from __future__ import annotations
@@ -18,17 +20,19 @@ from typing import Any
 import numpy as np
 
 EPSILON = 0.1
-CALLS, LEAST, ENOUGH = 4, 0.2, 1.0
-"""Calls that are timed; seconds that they take together at least, where calls are short, and at most."""
+ROUNDS = 5
+"""Times that draws and calls alternate."""
+LEAST = 0.1
+"""Seconds that the calls of a round take together at least."""
 SLOW = 0.5
 """Seconds of one trial beyond which a single trial is timed, once."""
 
 
 def quickest(call: Callable[[], object]) -> float:
-    """Seconds of the processor of the quickest of a few calls."""
+    """Seconds of the processor of the quickest of a round's calls."""
     seconds: list[float] = []
     spent = 0.0
-    while spent < LEAST or (spent < ENOUGH and len(seconds) < CALLS):
+    while spent < LEAST:
         start = time.process_time()
         call()
         seconds.append(time.process_time() - start)
@@ -69,7 +73,12 @@ def cost(algorithm: str, domain: str, counts: str, trials: int) -> dict[str, Any
         runs.run(x, workload, **budget, trials=1, seed=0)
         seconds = time.process_time() - start
         if seconds <= SLOW:
-            seconds = quickest(lambda: runs.run(x, workload, **budget, trials=trials, seed=0)) / trials
+
+            def call() -> object:
+                return runs.run(x, workload, **budget, trials=trials, seed=0)
+
+            rounds = [(quickest(call) / trials, unit_of(x.size)) for _ in range(ROUNDS)]
+            seconds, unit = (min(each) for each in zip(*rounds, strict=True))
     except UnknownName:
         return {"refused": "not there yet"}
     except (DPBenchError, MemoryError) as refusal:
