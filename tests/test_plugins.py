@@ -122,7 +122,7 @@ def test_check_report_and_tune(mine, tmp_path, capsys, monkeypatch):
     """Each finds what lies beside the file."""
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
     monkeypatch.setattr("dpbench.gallery.added.audit_words", lambda reference: "")  # see tests/cli/test_report.py
-    assert main(["check", mine, "--cases", "16", "--jobs", "1", "--quiet"]) == 0
+    assert main(["check", mine, "--cases", "16", "--runs", "1000", "--jobs", "1", "--quiet"]) == 0
     assert main(["run", plan_file(tmp_path), "--algorithm", mine, "--store", "s", "--jobs", "0", "--quiet"]) == 0
     assert main(["report", "s", "--with", mine, "--out", "page"]) == 0
     small = ["--domain", "16", "--signal", "2", "2", "--samples", "1", "--trials", "2", "--jobs", "0", "--quiet"]

@@ -89,7 +89,7 @@ def test_what_it_has_started_ends_with_its_examination(tmp_path):
     text = text.replace("        return data", "        start()\n        return data")
     (tmp_path / "mine.py").write_text(text)
     reference = f"{tmp_path / 'mine.py'}:Mine"
-    list(examine([Examination(reference, cases=8, black_box=False)], jobs=1, timeout=5))
+    list(examine([Examination(reference, cases=8)], jobs=1, timeout=5))
     pids = started.read_text().split()
     assert pids
     assert [pid for pid in pids if Path(f"/proc/{pid}/stat").exists()] == []

@@ -111,7 +111,8 @@ def plugin(tmp_path):
 )
 def test_whatever_an_algorithm_does_is_one_clear_line(plugin, capfd, name, code, line):
     """It is examined in a process of its own, with a time limit; the table stays whole."""
-    assert main(["check", f"{plugin}:{name}", "--cases", "16", "--timeout", "8" if name == "Hangs" else "100"]) == code
+    options = ["--timeout", "8"] if name == "Hangs" else ["--runs", "1000"] if name == "Prints" else []
+    assert main(["check", f"{plugin}:{name}", "--cases", "16", *options]) == code
     lines = capfd.readouterr().out.splitlines()
     assert lines[0].split() == [
         "algorithm",
@@ -186,6 +187,14 @@ def test_progress_is_told_of_several_and_can_be_silenced(capsys):
     assert [line.split()[:3] for line in told] == [["1/2", "Identity:", "not"], ["2/2", "Uniform:", "not"]]
     assert main(["check", "Uniform", "--cases", "16", "--jobs", "0", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_runs_ask_for_the_black_box(capsys):
+    """A number of runs is not left aside where --black-box is not given."""
+    assert main(["check", "Uniform", "--cases", "8", "--runs", "1000", "--jobs", "0", "--json", "--quiet"]) == 0
+    layers = {layer["name"]: layer for layer in json.loads(capsys.readouterr().out)["algorithms"][0]["layers"]}
+    assert layers["black box"]["verdict"] == "pass"
+    assert layers["black box"]["figures"]["runs_a_side"] == 1000
 
 
 STARTED = 3 * os.sysconf("SC_CLK_TCK")

@@ -71,7 +71,7 @@ def test_all_datasets_are_listed(capsys):
 
 def test_check_passes_a_good_algorithm_from_a_file(toy, capsys):
     """A stranger's class in a file is checked without being installed."""
-    assert main(["check", toy(), "--cases", "16"]) == 0
+    assert main(["check", toy(), "--cases", "16", "--runs", "1000"]) == 0
     assert any(
         line.startswith("Toy ") and line.endswith(" not refuted") for line in capsys.readouterr().out.splitlines()
     )

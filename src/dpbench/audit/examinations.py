@@ -31,7 +31,6 @@ from dpbench.run.executors.contained import PATIENCE, Contained, exit_words, pri
 from dpbench.run.executors.descendants import adopt_orphans
 from dpbench.strangers_text import one_line
 
-RUNS = 100_000
 STARTING = 60.0
 """Seconds that a process may take to start before its own time begins."""
 MOST = 16 * 2**20
@@ -50,10 +49,8 @@ class Examination:
     side_information: SideInformation | None = None
     seed: int = 0
     ignore_marks: bool = False
-    black_box: bool = False
-    """Whether to run the black box; a plain function has it always."""
     runs: int | None = None
-    """Runs a side for it."""
+    """Runs a side for the black box; none given: a quick look, at a stranger's alone."""
     cases: int = CASES
     """Cases of the randomised replay."""
     domain: str | None = None
@@ -73,7 +70,7 @@ class Examination:
                 f"longer true, and nothing can be examined"
             )
         if isinstance(subject, FunctionType):
-            return audit_function(subject, runs=self.runs or (RUNS if self.black_box else None), seed=self.seed)
+            return audit_function(subject, runs=self.runs, seed=self.seed)
         algorithm: Algorithm | type[Algorithm] = subject
         if self.variant != "private":
             try:
@@ -85,7 +82,7 @@ class Examination:
             side_information=self.side_information,
             seed=self.seed,
             ignore_marks=self.ignore_marks,
-            black_box=(self.runs or RUNS) if self.black_box else None,
+            black_box=self.runs,
             cases=self.cases,
             domain=self.domain,
         )

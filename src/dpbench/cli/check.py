@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
     from dpbench.errors import DPBenchError
 
+RUNS = 100_000
+"""Runs a side of the black box where somebody asks for it and gives no number."""
+
 _ABOUT = """\
 Audit algorithms, layer by layer. "not refuted" speaks for what was tried, which is listed; it is no proof.
   conformance  the same seed gives the same bits, finite output on any domain, what is declared holds, no file is read
@@ -21,7 +24,7 @@ Audit algorithms, layer by layer. "not refuted" speaks for what was tried, which
   replay       random cases: with the same noisy answers other counts change nothing that leaves the run, and no call
                costs more than it was charged; a case that fails is made small and printed
   black box    outputs on two neighbours differ no more than epsilon allows: a quick look at a stranger's of which
-               nothing else was found (false alarms 1e-6), and with --black-box a long one (99.9 %)
+               nothing else was found (false alarms 1e-6); with --black-box or --runs a long one (99.9 %)
   released     (--released) the black box on the whole numbers of a release, by exact noise; nothing else is looked at
   mechanisms   (where it brings mechanisms of its own) their draws fit the density that they state
 A plain function f(x, workload, epsilon, rng) in a file gets the black box, a look for the scale, and determinism.
@@ -68,7 +71,7 @@ def add_parser(subparsers: Subparsers) -> None:
         "--runs",
         type=whole,
         metavar="N",
-        help="runs a side for the black box (100000; without --black-box, as many as some seconds allow)",
+        help="the black box with so many runs a side (--black-box alone: 100000)",
     )
     add("--seed", type=seed, default=0, metavar="N", help="seed of the examination (0)")
     add("--timeout", type=positive, metavar="S", help="seconds for each algorithm (180; with the black box 7200)")
@@ -93,7 +96,7 @@ def run_check(chosen: argparse.Namespace) -> int:
         return _check_released(chosen, [each.reference for each in examinations])
     insist_on_forks("an algorithm that is checked")
     jobs = min(jobs_of(chosen), len(examinations))
-    timeout = chosen.timeout or (7200.0 if chosen.black_box else 180.0)
+    timeout = chosen.timeout or (7200.0 if _runs(chosen) else 180.0)
     outcomes: dict[Any, AuditReport | DPBenchError] = {}
     for each, outcome in examine(examinations, jobs=jobs, timeout=timeout):
         outcomes[each] = outcome
@@ -171,13 +174,17 @@ def _examinations(chosen: argparse.Namespace) -> list[Any]:
             side_information=chosen.side_information,
             seed=chosen.seed,
             ignore_marks=chosen.ignore_marks,
-            black_box=chosen.black_box,
-            runs=chosen.runs,
+            runs=_runs(chosen),
             cases=chosen.cases or CASES,
             domain=chosen.domain,
         )
         for name in dict.fromkeys(names)
     ]
+
+
+def _runs(chosen: argparse.Namespace) -> int | None:
+    """Runs a side of the black box that somebody has asked for."""
+    return chosen.runs or (RUNS if chosen.black_box else None)
 
 
 def _table(reports: list[AuditReport], samplers: Layer) -> str:
