@@ -11,7 +11,7 @@ from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
 
 
-@pytest.mark.parametrize("algorithm", some_of(HONEST, 6), ids=lambda algorithm: algorithm.name)
+@pytest.mark.parametrize("algorithm", some_of(HONEST, 4), ids=lambda algorithm: algorithm.name)
 def test_an_honest_algorithm_is_not_accused(algorithm):
     """Every layer, with few random cases."""
     check_algorithm(algorithm, cases=24)

@@ -25,7 +25,7 @@ from dpbench.errors import CheckFailed
 from dpbench.workloads import Prefix
 
 
-@pytest.mark.parametrize("leak", [*some_of(LEAKS, 9), *some_of(BY_REPLAY, 3)], ids=lambda leak: leak.__name__)
+@pytest.mark.parametrize("leak", [*some_of(LEAKS, 6), *some_of(BY_REPLAY, 2)], ids=lambda leak: leak.__name__)
 def test_the_randomised_replay_finds_it(leak):
     """By the cases of the default audit, with a reproduction."""
     with pytest.raises(CheckFailed, match="seen with") as caught:

@@ -31,7 +31,7 @@ def cluster(folder, workers=2):
         options = ["--no-dashboard", "--nthreads", "1", "--host", "127.0.0.1"]
         started += [subprocess.Popen([*worker, *options], **quiet) for _ in range(workers)]
         deadline = time.monotonic() + 30
-        while not where.exists() and time.monotonic() < deadline:
+        while not (where.exists() and where.read_text()) and time.monotonic() < deadline:  # made first, written then
             time.sleep(0.05)
         yield json.loads(where.read_text())["address"], started[1:]
     finally:

@@ -113,7 +113,7 @@ def test_it_errs_less_than_a_hierarchy_on_dense_lines():
     assert 49 < (off**2).mean() < 59
 
 
-@pytest.mark.parametrize("cautious", [False, True])
+@pytest.mark.parametrize("cautious", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_bars_hold_as_often_as_they_say(cautious):
     """Intervals of 90 % and 50 %, of 300 trials each; they are guaranteed, so there is nothing to be cautious about.
 

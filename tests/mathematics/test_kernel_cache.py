@@ -20,7 +20,7 @@ if {nothing}:
     tempfile.mkdtemp = refuse
 import dpbench as dpb
 x = [3, 0, 5, 8]
-print(dpb.algorithms.get("Hb").run(x, dpb.workloads.Prefix(4), epsilon=1, seed=0).sum())
+print(dpb.algorithms.get("Privelet").run(x, dpb.workloads.Prefix(4), epsilon=1, seed=0).sum())
 """
 
 
