@@ -537,6 +537,20 @@ def redrawn(x, workload, epsilon, rng):
     return noisy
 
 
+def scale_upside_down(x, workload, epsilon, rng):
+    """Noise of scale epsilon: enough from 1 on, and far too little below."""
+    return x + rng.laplace(scale=epsilon, size=x.shape)
+
+
+def one_noise_for_all_rows(x, workload, epsilon, rng):
+    """Noise along the last axis: right on a line, and the same in every row of the plane."""
+    return x + rng.laplace(scale=1 / epsilon, size=x.shape[-1])
+
+
+LATER_FUNCTIONS = (scale_upside_down, one_noise_for_all_rows)
+"""Plain functions that an audit on lines with an epsilon of 1 and 4 alone had missed."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class OneParticularCount(Leak):
     name = "a cell of exactly 7,654,321"

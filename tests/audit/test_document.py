@@ -20,7 +20,8 @@ def test_every_broken_algorithm_has_its_row(committed):
     """The mutants and the leaks, by the name that they have now."""
     mutants, leaks, later = (document.broken(file) for file in ("mutants", "leaks", "later_leaks"))
     names = [kind.name for kind in (*mutants.MUTANTS, *leaks.LEAKS, *later.LATER, *leaks.BEYOND, *later.NOT_FOUND)]
-    names += [f"`{each.__name__}`, a plain function" for each in (*mutants.BROKEN_FUNCTIONS, *leaks.LEAKY_FUNCTIONS)]
+    functions = (*mutants.BROKEN_FUNCTIONS, *leaks.LEAKY_FUNCTIONS, *later.LATER_FUNCTIONS)
+    names += [f"`{each.__name__}`, a plain function" for each in functions]
     assert [name for name in names if f"| {name} | " not in committed] == []
 
 

@@ -10,6 +10,7 @@ from audit.later_leaks import (
     BY_REPLAY,
     BY_THE_BLACK_BOX,
     LATER,
+    LATER_FUNCTIONS,
     NOT_FOUND,
     DrawsUsedTwice,
     ErrorBars,
@@ -91,7 +92,9 @@ def test_the_default_check_finds_it(leak):
         check_algorithm(leak)
 
 
-@pytest.mark.parametrize("function", some_of(LEAKY_FUNCTIONS, 1), ids=lambda function: function.__name__)
+@pytest.mark.parametrize(
+    "function", [*some_of(LEAKY_FUNCTIONS, 1), *LATER_FUNCTIONS], ids=lambda function: function.__name__
+)
 def test_leaky_plain_functions_are_found(function):
     """The search finds the counts on which the black box shows it; false alarms 0.001 per function."""
     report = audit_function(function, runs=2000)

@@ -274,7 +274,9 @@ def black_box_layer(
         return Layer("black box", "not run", TOO_SLOW)
     most = max(each.runs for each in findings)
     figures = {"runs a side": most, "settings": [_finding(each) for each in findings]}
-    worst = max(findings, key=lambda each: (each.refuted, each.runs, each.strongest.refuted - each.setting.epsilon))
+    # what little is shown at a small epsilon is not worth a line, unless it refutes
+    telling = [each for each in findings if each.refuted or each.setting.epsilon >= 1]
+    worst = max(telling, key=lambda each: (each.refuted, each.runs, each.strongest.refuted - each.setting.epsilon))
     figures |= {"refuted": worst.strongest.refuted, "epsilon": worst.setting.epsilon, "power": worst.within_reach}
     if not worst.refuted:
         return Layer("black box", "pass", "", figures)
