@@ -14,6 +14,10 @@ another; what of it is slow is kept with its number.
 python -m benchmarks.audit_cases --page docs/audit-cases.md --out audit-cases-1.json --out audit-cases-2.json
 
 runs nothing, and writes what files say into a page; rows that the page has of other algorithms and notions stay.
+
+python -m benchmarks.audit_cases --page docs/audit-cases.md --stale
+
+runs and writes nothing, and names the rows of the page that other code has made than what is here, or that are missing.
 """
 
 import argparse
@@ -50,6 +54,11 @@ def audited(name):
     kind = algorithms.everything()[name]
     replay = definition_source(Subject, Cases, Runner, prepare, prepare_ours, examined)
     return sha256(f"{algorithm_source(kind, kind().files)} {replay}".encode()).hexdigest()[:16]
+
+
+def pairs_of(names):
+    """Each algorithm under each of its notions."""
+    return [(name, notion) for name in names for notion in algorithms.get(name).notions]
 
 
 def search(name, notion, wanted, kept, keep):
@@ -98,19 +107,16 @@ privacy, cases as the [audit](audit.md) draws them, but of another seed: recorde
 and everything that leaves compared. A difference is an alarm: a leak, or a fault of the audit.
 "Too large" are cases that the handle refuses, since counts are too large for exact answers; "too slow" are batches of
 eight that were not done in time, each made up for by another. "Code" is a hash of the algorithm with all that it uses,
-and of the audit. Where compared and too large are far from ten thousand, the search has not come to its end yet.
-
-Run with the code as it is: AGrid, SF, SquareRoot, and MWEM\\* under pure. The other rows were run before the hash was
-one of definitions, and it was put in later: the hash that they had, which did not cover `privacy/claims.py` and the
-rounding of mechanisms, was that of the code then. They are to be run again.
+and of the audit; `--stale` names rows that other code has made. Where compared and too large are far from ten
+thousand, the search has not come to its end yet.
 
 | algorithm | notion | compared | too large | batches too slow | alarms | minutes of one core | code |
 |---|---|---|---|---|---|---|---|
 """
 
 
-ROW = re.compile(r"\| (\S+) \| (\S+) \| ([\d,]+) \| \d+ \| \d+ \| (\d+) \| ([\d.]+) \| `\w+` \|")
-"""A row of the page: algorithm, notion, cases, alarms, minutes."""
+ROW = re.compile(r"\| (\S+) \| (\S+) \| ([\d,]+) \| \d+ \| \d+ \| (\d+) \| ([\d.]+) \| `(\w+)` \|")
+"""A row of the page: algorithm, notion, cases, alarms, minutes, code."""
 
 
 def page(kept, before=""):
@@ -128,6 +134,13 @@ def page(kept, before=""):
     return "\n".join([HEAD + lines[0], *lines[1:], "", total, ""])
 
 
+def stale(before):
+    """Algorithms and notions whose row is missing or of other code."""
+    code = {(name.replace("\\*", "*"), notion): hashed for name, notion, *_, hashed in ROW.findall(before)}
+    every = pairs_of(algorithms.everything())
+    return [f"{name}, {notion}" for name, notion in every if code.get((name, notion)) != audited(name)[:8]]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=int, default=10_000)
@@ -135,7 +148,14 @@ def main():
     parser.add_argument("--part", default="1/1", metavar="I/K")
     parser.add_argument("--out", type=Path, action="append", help="the file of results; several only with --page")
     parser.add_argument("--page", type=Path, help="write what the files say as a page, and run nothing")
+    parser.add_argument("--stale", action="store_true", help="name the rows of the page that other code has made")
     chosen = parser.parse_args()
+    if chosen.stale:
+        if not chosen.page:
+            parser.error("--stale asks for a --page")
+        found = stale(chosen.page.read_text())
+        print("\n".join(found) or "every row is of the code as it is")
+        return int(bool(found))
     files = chosen.out or [Path("audit-cases.json")]
     kept = {title: found for file in files if file.exists() for title, found in json.loads(file.read_text()).items()}
     if chosen.page:
@@ -148,8 +168,7 @@ def main():
         write_whole(files[0], json.dumps(kept, indent=1).encode())
 
     place, parts = map(int, chosen.part.split("/"))
-    names = chosen.algorithm or algorithms.everything()
-    every = [(name, notion) for name in names for notion in algorithms.get(name).notions]
+    every = pairs_of(chosen.algorithm or algorithms.everything())
     for name, notion in every[place - 1 :: parts]:
         found = search(name, notion, chosen.cases, kept, keep)
         alarms = f"{len(found['alarms'])} ALARMS" if found["alarms"] else "no alarm"

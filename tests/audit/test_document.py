@@ -4,6 +4,7 @@ import re
 
 import pytest
 from benchmarks import audit as document
+from benchmarks import audit_cases
 
 
 def nine_digits(text):
@@ -36,6 +37,19 @@ def test_nothing_is_left_unflagged(committed):
     assert unflagged == ["slower on more records", *later, "SF, private with public scale"]
     assert "**fails**" not in committed
     assert committed.count("| not refuted |") >= 23
+
+
+def test_rows_of_other_code_are_named():
+    """A page of cases keeps the rows that it has; of these, what other code has made and what is missing is named."""
+    every = audit_cases.pairs_of(audit_cases.algorithms.everything())
+    found = {"batches": 1250, "cases": 10_000, "too large": 0, "too slow": 0, "seconds": 60.0, "alarms": []}
+    kept = {f"{name}, {notion}": {**found, "audited": audit_cases.audited(name)} for name, notion in every}
+    page = audit_cases.page(kept)
+    assert audit_cases.stale(page) == []
+    changed = audit_cases.page({"MWEM*, pure": {**found, "audited": "0" * 16}}, page)
+    assert audit_cases.stale(changed) == ["MWEM*, pure"]
+    gone = "\n".join(line for line in changed.splitlines() if not line.startswith("| Hb | zCDP |"))
+    assert audit_cases.stale(gone) == ["Hb, zCDP", "MWEM*, pure"]
 
 
 @pytest.mark.slow
