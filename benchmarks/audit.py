@@ -52,9 +52,9 @@ What a set missed was mended before the next was checked, and stands in the tabl
 third was looked at, so nobody who mended had seen it; its author had read `docs/privacy.md` and a part of
 `privacy/claims.py`. Four of its kinds are like some that the third had shown to be missed (error bars, text at the end
 of the process, a sampler that is replaced, draws used twice): the audit as it was before that flagged 38 of its 42. The
-fifth's author had read no page about the audit; it missed two functions, one wrong below an epsilon of 1 and one wrong
-in the plane alone, and a sparse vector of somebody's own was flagged because its density does not add up to 1. With
-one that does, it is found to lose four times what it pays.
+fifth's author had read what authors of algorithms are told, which has the audit in outline. Missed were two functions,
+one wrong below an epsilon of 1 and one wrong in the plane alone; a sparse vector of somebody's own was flagged because
+its density does not add up to 1. With one that does, it is found to lose four times what it pays.
 
 | mutant | flagged by | cause |
 |---|---|---|
