@@ -9,6 +9,7 @@ by at most one record in one cell.
 from __future__ import annotations
 
 import datetime as dt
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,6 +31,18 @@ MOST_BINS = 10**7
 """Of one column."""
 EPOCH = dt.datetime(1970, 1, 1)  # times without a zone are counted from a time without one
 MICROSECOND = dt.timedelta(microseconds=1)
+DIRECTIVES = {"Y": 4, "y": 2, "m": 1, "d": 1, "j": 1, "H": 1, "I": 1, "p": 0, "M": 1, "S": 1, "f": 1, "z": 0}
+"""Of a format, and the fewest digits of each: those of Python's strptime that mean the same in every language."""
+LONGEST_FORMAT = 200
+
+
+def microseconds(given: dt.date) -> float:
+    """Microseconds from 1970 to a day or a moment, in UTC; one without a zone is taken as it stands."""
+    if not isinstance(given, dt.datetime):
+        return float((given - EPOCH.date()) // MICROSECOND)
+    away = given.utcoffset() or dt.timedelta()
+    here = dt.datetime(given.year, given.month, given.day, given.hour, given.minute, given.second, given.microsecond)
+    return float((here - EPOCH) // MICROSECOND - away // MICROSECOND)
 
 
 class Axis(ABC):
@@ -202,6 +215,10 @@ class Times(Bins):
 
     Bins are of equal length, with edges at whole microseconds; or between ``edges``, for months and the like. The kind
     of the bounds says the kind of the column: a day or a moment without a zone, a moment with one, or a time of day.
+
+    Text is read as ISO 8601 (``2020-01-31``, ``20200131``, ``2020-01-31T08:00:00.5+02:00``, ``08:00``), or by a
+    ``format`` such as ``"%d.%m.%Y"``. What does not fit is missing. A moment with an offset is converted to UTC, and
+    one without is taken as it stands, whether the bounds have a zone or not.
     """
 
     name: str
@@ -212,9 +229,51 @@ class Times(Bins):
     outside: str = "clamp"
     missing: str = "drop"
 
+    format: Any = None
+
     def __post_init__(self) -> None:
         self._check()
         object.__setattr__(self, "_breaks", _check_breaks(self, np.array(self._made(), dtype=np.float64)))
+        object.__setattr__(self, "_steps", self._understood())
+
+    def _understood(self) -> Ints:
+        """The format as steps: the number of a directive and its fewest digits, or 0 and a byte."""
+        if self.format is None:
+            return np.empty((0, 2), dtype=np.int64)
+        wrong = f"has the format {shown(self.format)}"
+        if not isinstance(self.format, str) or not 0 < len(self.format) <= LONGEST_FORMAT:
+            raise self.wrong(f'{wrong}; give a text like "%d.%m.%Y"')
+        known, pieces = list(DIRECTIVES), re.findall(r"%(.?)|([^%])", self.format, re.DOTALL)
+        used = [directive for directive, literal in pieces if not literal and directive != "%"]
+        unknown = next((each for each in used if each not in DIRECTIVES), None)
+        if unknown is not None:
+            listed = ", ".join(f"%{each}" for each in known)
+            raise self.wrong(f"{wrong} with {shown('%' + unknown)}; known: {listed}, %%")
+        clashes = [pair for pair in ("Yy", "mj", "dj", "HI") if set(pair) <= set(used)]
+        if len(set(used)) != len(used) or clashes or ("I" in used) != ("p" in used):
+            raise self.wrong(f"{wrong}; say each part once, %I with %p, and %j without %m and %d")
+        if self.kind == "time" and (set(used) & set("Yymdjz") or not set(used) & set("HI")):
+            raise self.wrong(f"{wrong}, and times of day in its bounds; give one with an hour and without a day")
+        if self.kind != "time" and not set(used) & set("Yy"):
+            raise self.wrong(f"{wrong}, and days in its bounds; give one with a year, %Y or %y")
+        steps: list[tuple[int, int]] = []
+        digits = False  # whether what comes next begins with a digit, so that this number has to have all of its own
+        for directive, literal in reversed(pieces):
+            if literal or directive == "%":
+                steps += [(0, byte) for byte in reversed((literal or "%").encode("utf-8", "surrogatepass"))]
+                digits = literal.isdecimal()
+            else:
+                fewest = DIRECTIVES[directive]
+                full = {"j": 3}.get(directive, 2) if digits and directive in "mdjHIMS" else fewest
+                steps.append((1 + known.index(directive), full))
+                digits = fewest > 0
+        return np.array(steps[::-1], dtype=np.int64)
+
+    @property
+    def steps(self) -> Ints:
+        """``(steps, 2)``, of :func:`dpbench.mathematics.kernels.texts.read_moments`; none without a format."""
+        made: Ints = self._steps  # type: ignore[attr-defined]
+        return made
 
     def _made(self) -> list[float]:
         if self.edges is not None:
@@ -262,11 +321,7 @@ class Times(Bins):
             raise self.wrong(f"has {shown(given)} where a {self.kind} as in its bounds is wanted; give one")
         if isinstance(given, dt.time):
             given = dt.datetime.combine(EPOCH.date(), given)
-        elif isinstance(given, dt.datetime) and given.tzinfo is not None:
-            given = given.astimezone(dt.UTC).replace(tzinfo=None)
-        elif isinstance(given, dt.date) and not isinstance(given, dt.datetime):
-            given = dt.datetime.combine(given, dt.time())
-        return float((given - EPOCH) // MICROSECOND)  # type: ignore[operator]
+        return microseconds(given)  # type: ignore[arg-type]
 
     def written(self, point: float) -> str:
         """As ISO 8601: a day where all breaks are midnights."""
@@ -278,6 +333,14 @@ class Times(Bins):
             return f"{moment.isoformat()}Z"
         days = not (self.breaks % 86_400_000_000).any()
         return moment.date().isoformat() if days else moment.isoformat()
+
+
+def nearest(number: Any) -> float:
+    """The nearest float to a number, infinite beyond all."""
+    try:
+        return float(number)
+    except OverflowError:
+        return float("inf") if number > 0 else -float("inf")
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,6 +364,10 @@ class Categories(Axis):
             listed[0], str | int | float | bool | dt.date
         ):
             raise self.wrong("has categories of several kinds; give texts, or numbers, or days")
+        if isinstance(listed[0], int | float) and len({nearest(each) for each in listed}) != len(listed):
+            raise self.wrong(
+                "has numbers among its categories that are the same as floats; list each once, or make the column text"
+            )
         object.__setattr__(self, "categories", listed)
 
     @property

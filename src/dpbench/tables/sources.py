@@ -2,17 +2,21 @@
 
 CSV (also compressed), Parquet, folders of both, Arrow tables, datasets and readers, pandas and polars frames (lazy ones
 too), DuckDB relations, and mappings from names to values. A file is never held as a whole. No message quotes a
-row, a line number or the first line of a file, which is a row where a header was forgotten; a line of CSV that
-has another number of cells than the header is passed over.
+row, a line number or the first line of a file, which is a row where a header was forgotten.
+
+A record of a CSV file is a line of it, whatever the line says: quotes hold commas, and no line breaks. So a line can
+change nothing but its own record. One whose quote stays open, or that has another number of cells than the header, or
+is longer than :data:`LONGEST_LINE`, is passed over.
 """
 
 from __future__ import annotations
 
+import csv
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from math import isnan, prod
+from contextlib import closing, suppress
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +25,17 @@ from numpy.typing import NDArray
 
 from dpbench.errors import InvalidTable, shown
 from dpbench.tables.axes import Axis, Numbers
+from dpbench.tables.frames import batch_of, columns_of, is_column, lazy_batches
 from dpbench.tables.values import check_kind, numbers_of
 
 BATCH = 2**17
 """Rows that are worked on at a time."""
 BLOCK = 2**22
 """Bytes of a CSV file that are read at a time."""
+LONGEST_LINE = 2**22
+"""Bytes of a line of a CSV file."""
+HEADER = 2**12
+"""Bytes of a CSV file that are read at a time in search of the end of its first line."""
 PAGE = 2**20
 """Bytes of a Parquet file that are read at a time."""
 COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
@@ -38,7 +47,8 @@ UNREADABLE = "cannot be read to its end; write it again"
 def batches(table: object, axes: Sequence[Axis]) -> Iterator[Any]:
     """Arrow record batches with the columns of the axes, in their order, at most :data:`BATCH` rows each.
 
-    Names and kinds of columns are checked before the first batch is read.
+    Names are checked before the first batch is read, and so are kinds, where a schema declares them; those that a
+    library reads off the rows of a frame are not.
     """
     names = [axis.name for axis in axes]
     if isinstance(table, str | os.PathLike):
@@ -47,8 +57,20 @@ def batches(table: object, axes: Sequence[Axis]) -> Iterator[Any]:
             opened = _csv_kinds(file) if _kind(file) == ".csv" else _parquet_kinds(file)
             _check(str(file), opened, axes)
         return _pieces(piece for file in files for piece in _from_file(file, names))
-    reader, described = _reader(table, names)
-    _check(described, dict(_pairs(reader.schema)), axes)
+    described, frame, polars = type(table).__name__, columns_of(table, names), sys.modules.get("polars")
+    if frame is not None:
+        if not all(is_column(values) for values in frame.values()) or len({*map(len, frame.values())}) > 1:
+            raise _no_table(table)
+        _insist_on_names(described, frame, axes)
+        return _pieces(_followed((batch_of(frame) for _ in range(1)), f"the {described}"))
+    if polars is not None and isinstance(table, polars.LazyFrame):
+        present: list[str] = []
+        with suppress(Exception):  # a plan that makes no table
+            present = table.collect_schema().names()
+        _insist_on_names(described, present, axes)
+        return _pieces(_followed(lazy_batches(table, names, BATCH), f"the {described}"))
+    reader = _reader(table, names)
+    _check(described, _unique(reader.schema.names, reader.schema.types), axes)
     return _pieces(_followed(reader, f"the {described}"), names)
 
 
@@ -133,16 +155,15 @@ def _kind(file: Path) -> str:
     return endings[-1] if endings else ""
 
 
-def _pairs(schema: Any) -> list[tuple[str, Any]]:
-    return list(zip(schema.names, schema.types, strict=True))
+def _insist_on_names(described: str, present: Iterable[str], axes: Sequence[Axis]) -> None:
+    missing = next((axis.name for axis in axes if axis.name not in present), None)
+    if missing is not None:
+        raise InvalidTable(f"{described} has no column named {shown(missing)}, or more than one; correct the spec")
 
 
 def _check(described: str, kinds: Mapping[str, Any], axes: Sequence[Axis]) -> None:
     for axis in axes:
-        if axis.name not in kinds:
-            raise InvalidTable(
-                f"{described} has no column named {shown(axis.name)}, or more than one; correct the spec"
-            )
+        _insist_on_names(described, kinds, [axis])
         check_kind(axis, kinds[axis.name])
 
 
@@ -151,63 +172,69 @@ def _unique(names: Sequence[str], kinds: Sequence[Any]) -> dict[str, Any]:
 
 
 def _csv_kinds(file: Path) -> dict[str, Any]:
-    """The names in the first line; all columns are text until a row is read."""
+    """The names in the first line; all columns are text."""
     import pyarrow as pa
 
-    names = [_csv_name(name) for name in _csv_names(file)]
+    names = _csv_names(file)
     return _unique(names, [pa.binary()] * len(names))
 
 
 def _csv_names(file: Path) -> list[str]:
-    """The first line as Arrow has it, byte by byte (see :func:`_csv_reader`)."""
-    import pyarrow as pa
-
-    names = None
-    with suppress(pa.ArrowException, OSError, ValueError):
-        names = list(_csv_reader(file, None).schema.names)
-    if names is None:
+    """The first line as people read it: UTF-8, without the mark that some programs put first, and without blanks."""
+    names: list[str] = []
+    with suppress(OSError, ValueError, StopIteration, csv.Error), closing(_stream(file, 0)) as stream:
+        line, piece = b"", b"-"
+        while b"\n" not in line and len(line) <= LONGEST_LINE and piece:
+            piece = stream.read(HEADER)
+            line += piece
+        line = line.partition(b"\n")[0]
+        if line and len(line) <= LONGEST_LINE:
+            written = line.decode("utf-8-sig", "replace")
+            names = [name.strip() for name in next(csv.reader([written], strict=True))]
+    if not names:
         raise InvalidTable(f"{file} is no CSV file with a header; correct it")
     return names
 
 
-def _csv_name(written: str) -> str:
-    """The name of a column as people read it: UTF-8, without the mark that some programs put before the first."""
-    return written.encode("latin-1", "replace").decode("utf-8", "replace").removeprefix("\ufeff").strip()
-
-
-def _csv_reader(file: Path, names: Sequence[str] | None) -> Any:
-    """Batches of a CSV file, its bytes read as Latin-1, in which every byte is a character.
-
-    Arrow decodes a line of the wrong length before it asks whether to skip it. One that is not UTF-8 would end the
-    read, and its bytes would be printed. :func:`_as_bytes` gives values the bytes that the file has.
-    """
-    import pyarrow as pa
-    from pyarrow import csv
-
-    stream = pa.input_stream(str(file), compression="detect", buffer_size=BLOCK)
-    parse = csv.ParseOptions(newlines_in_values=True, invalid_row_handler=lambda _: "skip", ignore_empty_lines=False)
-    if names is None:
-        convert = csv.ConvertOptions(check_utf8=False)
-    else:
-        convert = csv.ConvertOptions(
-            check_utf8=False,
-            column_types=dict.fromkeys(names, pa.binary()),
-            include_columns=list(names),
-            strings_can_be_null=False,
-        )
-    return csv.open_csv(stream, csv.ReadOptions(block_size=BLOCK, encoding="latin-1"), parse, convert)
-
-
-def _as_bytes(column: Any) -> Any:
-    """A column of a CSV file as the bytes of the file; nearly always they are ASCII, which Latin-1 leaves alone."""
+def _stream(file: Path, size: int) -> Any:
     import pyarrow as pa
 
-    content = column.buffers()[2]
-    if content is None or not (np.frombuffer(content, dtype=np.uint8) >= 0x80).any():
-        return column
-    coded = column.dictionary_encode()
-    values = [value.decode("utf-8").encode("latin-1") for value in coded.dictionary.to_pylist()]
-    return pa.DictionaryArray.from_arrays(coded.indices, pa.array(values, pa.binary())).dictionary_decode()
+    return pa.input_stream(str(file), compression="detect", buffer_size=size)
+
+
+def _whole_lines(file: Path) -> Iterator[bytes]:
+    """Bytes that end with a line, of any number of lines; a line that is too long is cut, and still too long."""
+    with closing(_stream(file, BLOCK)) as stream:
+        rest = b""
+        while piece := stream.read(BLOCK):
+            whole, end, rest = (rest + piece).rpartition(b"\n")
+            rest = rest[: LONGEST_LINE + 1]
+            if end:
+                yield whole + end
+        yield rest
+
+
+def _csv_batches(file: Path, names: Sequence[str]) -> Iterator[Any]:
+    """The cells of the wanted columns as bytes; nothing between two commas is missing."""
+    import pyarrow as pa
+
+    from dpbench.mathematics.kernels.texts import split_lines
+
+    header = _csv_names(file)
+    wanted = np.array([names.index(name) if name in names else -1 for name in header], dtype=np.int64)
+    kind = pa.large_binary()
+    for number, whole in enumerate(_whole_lines(file)):
+        lines = whole if number else whole.partition(b"\n")[2]
+        block = np.frombuffer(lines or b"\n", dtype=np.uint8)
+        data = np.empty((len(names), len(lines)), dtype=np.uint8)
+        ends = np.zeros((len(names), lines.count(b"\n") + 2), dtype=np.int64)
+        rows = split_lines(block, len(lines), wanted, LONGEST_LINE, data, ends)
+        columns = []
+        for content, places in zip(data, ends[:, : rows + 1], strict=True):
+            there = np.packbits(np.diff(places) > 0, bitorder="little")
+            buffers = [pa.py_buffer(each) for each in (there, places, content)]
+            columns.append(pa.Array.from_buffers(kind, rows, buffers))
+        yield pa.RecordBatch.from_arrays(columns, names=list(names))
 
 
 def _parquet_kinds(file: Path) -> dict[str, Any]:
@@ -223,8 +250,6 @@ def _parquet_kinds(file: Path) -> dict[str, Any]:
 
 
 def _from_file(file: Path, names: Sequence[str]) -> Iterator[Any]:
-    import pyarrow as pa
-
     if _kind(file) == ".parquet":
         from pyarrow.parquet import ParquetFile
 
@@ -234,31 +259,16 @@ def _from_file(file: Path, names: Sequence[str]) -> Iterator[Any]:
                 read = opened.iter_batches(BATCH, row_groups=[group], columns=list(names))
                 yield from _followed(read, str(file), names)
         return
-    reader, written = None, {_csv_name(name): name for name in _csv_names(file)}
-    columns = [written[name] for name in names]
-    with suppress(pa.ArrowException, OSError, ValueError):
-        reader = _csv_reader(file, columns)
-    if reader is None:
-        raise InvalidTable(f"{file} {UNREADABLE}")
-    for batch in _followed(reader, str(file), columns):
-        yield pa.RecordBatch.from_arrays([_as_bytes(column) for column in batch.columns], names=list(names))
+    yield from _followed(_csv_batches(file, names), str(file))
 
 
-def _reader(table: Any, names: Sequence[str]) -> tuple[Any, str]:
-    """A reader of Arrow batches of the wanted columns, as far as they are there."""
+def _reader(table: Any, names: Sequence[str]) -> Any:
+    """A reader of Arrow batches of the wanted columns, as far as they are there, and of others."""
     import pyarrow as pa
 
-    described = type(table).__name__
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     reader = None
     with suppress(pa.ArrowException, TypeError, ValueError):
-        if pandas is not None and isinstance(table, pandas.DataFrame):
-            every = list(table.columns)
-            reader = pa.table({name: _array(table[name]) for name in names if every.count(name) == 1}).to_reader()
-        elif polars is not None and isinstance(table, polars.LazyFrame):
-            present = set(table.collect_schema().names())
-            reader = _lazy(table.select([name for name in names if name in present]), polars)
-        elif hasattr(table, "scanner"):
+        if hasattr(table, "scanner"):
             present = set(table.schema.names)
             columns = [name for name in names if name in present]
             reader = table.scanner(
@@ -268,47 +278,9 @@ def _reader(table: Any, names: Sequence[str]) -> tuple[Any, str]:
             reader = pa.RecordBatchReader.from_stream(table)
         elif hasattr(table, "__arrow_c_array__"):
             reader = pa.table(table).to_reader()
-        elif isinstance(table, Mapping):
-            reader = pa.table({name: _array(table[name]) for name in names if name in table}).to_reader()
     if reader is None:
         raise _no_table(table)
-    return reader, described
-
-
-def _array(values: Any) -> Any:
-    """A column that has a kind as it is; one of objects, whose kind would be read off its rows, as text."""
-    import pyarrow as pa
-
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return values
-    if str(getattr(values, "dtype", "object")) != "object":
-        return pa.array(values, from_pandas=True)
-    if not hasattr(values, "__len__") or isinstance(values, str | bytes) or getattr(values, "ndim", 1) != 1:
-        raise TypeError("no column")
-    return pa.array([_as_text(value) for value in values], pa.large_string())
-
-
-def _as_text(value: object) -> str | None:
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and isnan(value)):
-        return None
-    try:
-        return str(value)
-    except Exception:  # whatever a stranger's object does
-        return None
-
-
-def _lazy(frame: Any, polars: Any) -> Any:
-    """A lazy frame in batches, where polars can do that."""
-    import pyarrow as pa
-
-    schema = polars.DataFrame(schema=frame.collect_schema()).to_arrow().schema
-
-    def parts() -> Iterator[Any]:
-        made = frame.collect_batches(chunk_size=BATCH) if hasattr(frame, "collect_batches") else [frame.collect()]
-        for each in made:
-            yield from each.to_arrow().cast(schema).to_batches()
-
-    return pa.RecordBatchReader.from_batches(schema, parts())
+    return reader
 
 
 def _followed(source: Iterable[Any], described: str, names: Sequence[str] = ()) -> Iterator[Any]:

@@ -36,7 +36,7 @@ KEYS = (
     "columns",
     "ranges",
 )
-COLUMN_KEYS = ("low", "high", "bins", "edges", "categories", "outside", "missing")
+COLUMN_KEYS = ("low", "high", "bins", "edges", "categories", "outside", "missing", "format")
 SAMPLERS = ("dpbench", "opendp")
 MOST_PER_PERSON, MOST_RECORDS = 10**6, 10**15
 NAME = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
@@ -227,10 +227,17 @@ class _Reading:
             if not isinstance(values, Mapping):
                 raise self.wrong(("columns",), name, f"column {shown(name)} is {shown(values)}; write [columns.NAME]")
             self._known(("columns", name), values, COLUMN_KEYS)
+            written = {key: _as_written(value) for key, value in values.items()}
+            tables: tuple[str, ...] = ("columns",)
+            where = name
             try:
-                axes.append(make_axis(name, {key: _as_written(value) for key, value in values.items()}))
+                axis = make_axis(name, {key: value for key, value in written.items() if key != "format"})
+                if "format" in written:
+                    tables, where = ("columns", name), "format"
+                    axis = make_axis(name, written)
             except DPBenchError as error:
-                raise self.wrong(("columns",), name, str(error)) from None
+                raise self.wrong(tables, where, str(error)) from None
+            axes.append(axis)
         try:
             return check_axes(axes)
         except DPBenchError as error:
@@ -265,17 +272,22 @@ def _as_written(value: Any) -> Any:
 def make_axis(name: str, values: Mapping[str, Any]) -> Axis:
     """The axis that the keys of a column describe."""
     rules = {key: values[key] for key in ("outside", "missing") if key in values}
-    if "categories" in values:
-        if set(values) & {"low", "high", "bins", "edges"}:
-            raise InvalidSpec(f"column {shown(name)} mixes ways to say what its cells are; give categories alone")
-        return Categories(name, values["categories"], **rules)
     cells = {key: values[key] for key in ("low", "high", "bins", "edges") if key in values}
     edges = values.get("edges")
     first = edges[0] if isinstance(edges, list) and edges else values.get("low")
-    if isinstance(first, date | time):
+    times = isinstance(first, date | time) and "categories" not in values
+    if "format" in values and not times:
+        raise InvalidSpec(
+            f"column {shown(name)} has a format, which is for times, and no times as bounds; leave it out"
+        )
+    if "categories" in values:
+        if cells:
+            raise InvalidSpec(f"column {shown(name)} mixes ways to say what its cells are; give categories alone")
+        return Categories(name, values["categories"], **rules)
+    if times:
         if set(cells) not in ({"low", "high", "bins"}, {"edges"}):
             raise InvalidSpec(f"column {shown(name)} needs low, high and bins, or edges alone")
-        return Times(name, **cells, **rules)
+        return Times(name, **cells, **rules, format=values.get("format"))
     return Numbers(name, **cells, **rules)
 
 

@@ -3,7 +3,8 @@
 Bins are a binary search written as nested CASE expressions, with the very edges that the reader of files uses: the two
 agree row for row, and nothing but comparisons is asked of the database. A row that is dropped has a NULL cell
 and is left out. NaN is not NULL: databases order it above all numbers, so turn it into NULL first where it stands for a
-missing value.
+missing value. A text is compared as it is written, where the reader of files takes ``1.0`` for the category 1; and a
+``format`` is for that reader alone.
 """
 
 from __future__ import annotations
@@ -18,6 +19,12 @@ from dpbench.tables.counting import check_axes
 def group_by(axes: Sequence[Axis], table: str) -> str:
     """One statement: the number of a cell along each axis, and ``count``; cells without rows are absent."""
     axes = check_axes(axes)
+    for axis in axes:
+        if isinstance(axis, Times) and axis.format is not None:
+            raise axis.wrong(
+                "has a format, and a database reads its dates by itself; cast the column to one of times in "
+                "a view, and leave format out"
+            )
     cells = [f"  {_cell(axis)} AS {quoted(f'{axis.name}_cell')}" for axis in axes]
     names = ", ".join(quoted(f"{axis.name}_cell") for axis in axes)
     kept = " AND ".join(f"{quoted(f'{axis.name}_cell')} IS NOT NULL" for axis in axes)
