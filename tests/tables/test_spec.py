@@ -77,6 +77,14 @@ BAD = [
     ("bins = 128", "bins = 100000000000", "line 7: bins of column 'delay'"),
     ("bins = 365", "bins = 9000000", "the columns span .* cells, more than"),
     ("dataset", "= dataset", "is not valid TOML"),
+    (
+        "bins = 365",
+        'bins = 365\nformat = "%d. %B %Y"',
+        "line 17: column 'day' has the format .* with '%B'; known: %Y, %y, %m",
+    ),
+    ("bins = 365", "bins = 365\nformat = 3", "line 17: column 'day' has the format 3; give a text"),
+    ("bins = 128", 'bins = 128\nformat = "%Y"', "line 11: column 'delay' has a format, which is for times"),
+    ('["UA", "AA"]', '["UA", "AA"]\nformat = "%Y"', "line 19: column 'carrier' has a format, which is for times"),
 ]
 
 
@@ -87,6 +95,21 @@ def test_a_mistake_is_one_line_with_its_place(old, new, words, tmp_path):
     with pytest.raises(InvalidSpec, match=words) as caught:
         read_spec(written(tmp_path, GOOD.replace(old, new, 1)))
     assert "\n" not in str(caught.value)
+
+
+def test_a_format_of_a_spec_is_that_of_its_axis_and_not_of_a_database(tmp_path, capsys):
+    """Days as people write them are counted; --sql says what to do instead."""
+    from dpbench.cli import main
+
+    (tmp_path / "t.csv").write_text("born\n14.03.2020\n1.1.2020\n2020-03-14\n")
+    text = '[columns.born]\nlow = 2020-01-01\nhigh = 2021-01-01\nbins = 2\nformat = "%d.%m.%Y"\n'
+    spec = written(tmp_path, f'table = "t.csv"\n{text}')
+    assert main(["table", str(spec)]) == 0
+    assert [row.split(",")[-1] for row in capsys.readouterr().out.splitlines()] == ["count", "2", "0"]
+    assert main(["table", str(spec), "--sql"]) == 1
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert "column 'born' has a format, and a database reads its dates by itself" in said.err
 
 
 def test_a_spec_without_columns_or_a_file(tmp_path):
