@@ -106,7 +106,7 @@ def test_a_format_of_a_spec_is_that_of_its_axis_and_not_of_a_database(tmp_path, 
     spec = written(tmp_path, f'table = "t.csv"\n{text}')
     assert main(["table", str(spec)]) == 0
     assert [row.split(",")[-1] for row in capsys.readouterr().out.splitlines()] == ["count", "2", "0"]
-    assert main(["table", str(spec), "--sql"]) == 1
+    assert main(["table", str(spec), "--sql"]) == 2
     said = capsys.readouterr()
     assert (said.out, said.err.count("\n")) == ("", 1)
     assert "column 'born' has a format, and a database reads its dates by itself" in said.err
