@@ -7,6 +7,7 @@ import csv
 import datetime as dt
 import gzip
 import io
+import zlib
 from decimal import Decimal
 from fractions import Fraction
 
@@ -79,11 +80,11 @@ FITTING = {
 }
 
 
-def an_axis(rng, name):
-    """An axis of any kind with any rules, and the kinds of values that fit it."""
+def an_axis(rng, name, kinds=tuple(FITTING)):
+    """An axis of one of the kinds with any rules, and the kinds of values that fit it."""
     outside, missing = str(rng.choice(["clamp", "drop"])), str(rng.choice(["drop", "cell"]))
     rules = {"outside": outside, "missing": missing}
-    kind = str(rng.choice(list(FITTING)))
+    kind = str(rng.choice(kinds))
     if kind == "Numbers":
         made = [Numbers(name, 0, 3, bins=6, **rules), Numbers(name, edges=[-1, 0.1, 1, 2.5, 1e9], **rules)]
     elif kind == "moment":
@@ -209,7 +210,8 @@ def of_floats(columns, folder, rng):
 
 def of_nanoseconds(columns, folder, rng):
     since = [
-        [int(1e9) * abs(hash(str(each))) % 2**62 if each is not None else None for each in column] for column in columns
+        [int(1e9) * (zlib.crc32(str(each).encode()) % 2**31) if each is not None else None for each in column]
+        for column in columns
     ]
     return pa.table({name: pa.array(column, pa.timestamp("ns")) for name, column in named(since).items()})
 
@@ -294,14 +296,15 @@ SOURCES = {
     of_numpy_objects: [*ODD, *OBJECTS],
 }
 
-DECLARED = (of_floats, of_nanoseconds)
-"""Kinds that a schema declares: an axis may be of another, whatever the rows say."""
+DECLARED = {of_floats: ["Numbers", "Numbers", "Categories"], of_nanoseconds: ["moment"]}
+"""Kinds that a schema declares, and axes for them; one of texts is refused, whatever the rows say."""
 
 
 def moved(source, seed, folder):
     """The axes, both tables, and how many counts differ between their histograms; None where there is no such table."""
     rng = np.random.default_rng([list(SOURCES).index(source), seed])
-    pairs = [an_axis(rng, f"c{number}") for number in range(int(rng.integers(1, 3)))]
+    kinds = DECLARED.get(source, list(FITTING))
+    pairs = [an_axis(rng, f"c{number}", kinds) for number in range(int(rng.integers(1, 3)))]
     axes = [axis for axis, _ in pairs]
     before, after = columns_and_another(rng, [kinds for _, kinds in pairs], SOURCES[source])
     found = []
@@ -330,7 +333,7 @@ def assert_stable(source, seed, folder):
 def test_one_more_row_moves_at_most_one_count(source, tmp_path):
     """A few tables of every source; some libraries make none of many values."""
     made = sum(assert_stable(source, seed, tmp_path) for seed in range(DEFAULT))
-    assert made > DEFAULT / 10
+    assert made > DEFAULT / 5
 
 
 @pytest.mark.slow

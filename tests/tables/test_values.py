@@ -1,5 +1,6 @@
 """The grammars by which text is read, beside slow obvious twins, and values that came and went with other rows."""
 
+import csv
 import datetime as dt
 import re
 
@@ -11,6 +12,7 @@ import pytest
 
 from dpbench.errors import InvalidTable
 from dpbench.tables import Categories, Numbers, Times, group_by, histogram
+from dpbench.tables.sources import batches
 from dpbench.tables.values import mixed, numbers_of, read_numbers
 
 NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE | re.ASCII)
@@ -229,6 +231,22 @@ def test_an_open_quote_swallows_no_other_line(odd, tmp_path):
         (tmp_path / "t.csv").write_text("\n".join(["a,b", *lines[:place], odd, *lines[place:], ""]), newline="")
         found = histogram(tmp_path / "t.csv", [axis])
         assert found.counts.sum() - 50 == (odd in ("1,2\r", '"1",2'))
+
+
+def test_lines_are_split_as_python_splits_each_alone(tmp_path):
+    """Cell by cell, for lines of quotes and commas; Python's reader is given one line at a time."""
+    rng = np.random.default_rng(4)
+    lines = [written(rng, '"",,ab ', 12) for _ in range(3000)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b", *lines]))
+    wanted = []
+    for line in lines:
+        rows = list(csv.reader([line, "next"]))  # an open quote takes the next line too
+        if len(rows) == 2 and len(rows[0]) == 2:
+            wanted.append([cell or None for cell in rows[0]])
+    axes = [Numbers("b", 0, 1, bins=1), Numbers("a", 0, 1, bins=1)]
+    found = [row for batch in batches(tmp_path / "t.csv", axes) for row in batch.to_pylist()]
+    assert [[row[name] and row[name].decode() for name in "ab"] for row in found] == wanted
+    assert len(wanted) > 500
 
 
 def test_blocks_of_a_file_are_no_borders(tmp_path, monkeypatch):
