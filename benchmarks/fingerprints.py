@@ -23,6 +23,9 @@ from dpbench import algorithms
 from dpbench.datasets import shapes
 from dpbench.domain import Domain
 from dpbench.loss import LOSSES, Answers
+from dpbench.mathematics import p_identity_known
+from dpbench.mathematics.moments import grouped_axes
+from dpbench.mathematics.p_identity_fit import fit_axis
 from dpbench.run import data_vectors
 from dpbench.run.identity import is_built_in
 from dpbench.workloads import catalogue
@@ -125,6 +128,16 @@ def of_shapes():
     return found
 
 
+def of_search():
+    """Strategies that a short search finds for all prefixes and for all ranges."""
+    found = {}
+    for workload in (dpb.workloads.Prefix(48), dpb.workloads.AllRange(48)):
+        (axis,) = grouped_axes(workload)
+        strategy = fit_axis(axis.moment, starts=2, iterations=5)
+        found[workload.name] = digest(np.concatenate([strategy.rows.ravel(), strategy.units.ravel()]))
+    return found
+
+
 def everything():
     """Each part by name: its revision, and the function that makes its fingerprint."""
     ours = {name: kind for name, kind in algorithms.ours().items() if is_built_in(kind)}
@@ -136,6 +149,7 @@ def everything():
         parts[f"loss {name}"] = kind.revision, lambda name=name: of_loss(name)
     parts["generator"] = data_vectors.REVISION, of_generator
     parts["shapes"] = shapes.REVISION, of_shapes
+    parts["search for strategies"] = p_identity_known.REVISION, of_search
     return parts
 
 
