@@ -28,6 +28,8 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+from dpbench.run.code_hash.sources import algorithm_source, definition_source
+
 from dpbench import algorithms
 from dpbench.audit.cases import BATCH, MANY, Cases
 from dpbench.audit.fresh import TooSlow, processor_seconds
@@ -36,7 +38,6 @@ from dpbench.audit.slow import slow_words
 from dpbench.audit.subject import CASES, Subject
 from dpbench.audit.worlds import CLAIM_SECONDS, Runner
 from dpbench.errors import CheckFailed
-from dpbench.run.code_hash.sources import algorithm_source, definition_source
 from dpbench.store.disk import write_whole
 
 SECONDS = 20.0

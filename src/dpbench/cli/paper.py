@@ -70,7 +70,7 @@ def run_paper(chosen: argparse.Namespace) -> int:
         return _pack(chosen)
     study = Study.from_stores(chosen.store) if chosen.store else Study.shipped()
     if chosen.same:
-        return _same(study, chosen.same, shipped=not chosen.store)
+        return _same(study, chosen.same)
     if chosen.export:
         return _export(study, chosen.export)
     if chosen.price:
@@ -181,19 +181,18 @@ def _export(study: Study, path: str) -> int:
     return 0
 
 
-def _same(study: Study, store: str, *, shipped: bool) -> int:
-    from dpbench.paper.changed import changes
+def _same(study: Study, store: str) -> int:
     from dpbench.paper.rerun import compare_rerun
     from dpbench.paper.study import PAPER_STANDARDS
     from dpbench.results import Results
 
-    found = compare_rerun(study, Results.open(store, **PAPER_STANDARDS), changes() if shipped else ())
+    found = compare_rerun(study, Results.open(store, **PAPER_STANDARDS))
     sys.stdout.write(f"{found}\n")
     for each in found.different:
         sys.stdout.write(f"  {each}\n")
-    for change, settings in found.skipped:
-        sys.stdout.write(f"  {settings} settings were not compared: {change}\n")
-    return 1 if found.different or not (found.same or found.skipped) else 0
+    for why, settings in found.skipped:
+        sys.stdout.write(f"  {settings} settings were not compared: {why}\n")
+    return 1 if found.different or not found.same else 0
 
 
 def _price(study: Study, *, as_json: bool) -> int:

@@ -39,10 +39,10 @@ def report_changes(todo: Agenda, folder: str) -> None:
 
 
 def _sentence(each: Changed) -> str:
-    from dpbench.store.versions import SHORT
+    from dpbench.store.versions import short
 
     form = each.algorithm if each.variant == "private" else f"{each.algorithm} ({each.variant})"
-    before, now = each.before[:SHORT], each.now[:SHORT]
+    before, now = short(each.before), short(each.now)
     if not each.missing:
         return f"{form} is version {now} again: its {settings_words(each.settings)} are there"
     some = "its" if each.missing == each.settings else f"{each.missing} of its"
@@ -86,13 +86,13 @@ def run_versions(chosen: argparse.Namespace) -> int:
 
 def _print(found: list[Version]) -> None:
     from dpbench.cli.text_tables import write_table
-    from dpbench.store.versions import SHORT
+    from dpbench.store.versions import short
 
     rows = [
         [
             each.algorithm,
             _form(each),
-            each.version[:SHORT],
+            short(each.version),
             str(each.settings),
             str(each.trials),
             each.last_run[:16].replace("T", " ") or "-",
@@ -110,7 +110,7 @@ def _form(each: Version) -> str:
 
 def _drop(store: Store, found: list[Version], chosen: argparse.Namespace) -> int:
     from dpbench.errors import InvalidInput
-    from dpbench.store.versions import SHORT, matching
+    from dpbench.store.versions import matching, short
 
     version = matching(chosen.drop, {each.version for each in found})
     of_it = [each for each in found if each.version == version]
@@ -130,5 +130,5 @@ def _drop(store: Store, found: list[Version], chosen: argparse.Namespace) -> int
     else:
         names = ", ".join(facts["algorithms"])
         size = f"{facts['trials']} trials of {settings_words(facts['settings'])}"
-        sys.stdout.write(f"dropped version {version[:SHORT]} of {names}: {size}\n")
+        sys.stdout.write(f"dropped version {short(version)} of {names}: {size}\n")
     return 0

@@ -23,6 +23,8 @@ from dpbench.given import whole
 
 Weights = NDArray[np.float64]
 
+REVISION = 1
+"""Raised when a shape changes."""
 LONGEST_NUMBER = 6
 """Digits of the number of an instance."""
 

@@ -1,4 +1,4 @@
-"""What the audit said of the catalogue, and where budgets go: kept, as it takes minutes, while the code is the same."""
+"""What the audit said of the catalogue, and where budgets go: kept by revision, as it takes minutes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpbench import algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.errors import DPBenchError
 from dpbench.gallery.budget_use import BudgetUse
-from dpbench.run.code_hash.sources import algorithm_source
+from dpbench.run.identity import algorithm_version
 
 TIMEOUT = 1800.0
 """Seconds that the audit of one algorithm may take."""
@@ -38,14 +38,14 @@ def audit_words(reference: str) -> str:
 
 
 def kept_words(kind: type[Algorithm]) -> str:
-    """What the audit said of an algorithm of the catalogue; nothing where its code is not what was audited."""
+    """What the audit said of an algorithm of the catalogue; nothing where another revision was audited."""
     return kept_of(kind)[0]
 
 
 def kept_of(kind: type[Algorithm]) -> tuple[str, BudgetUse | None]:
     """The same, and where its budget goes; None where that is not known of its code."""
     kept = _kept().get(kind.name, {})
-    if kept.get("source") != algorithm_source(kind, kind().files):
+    if kept.get("source") != algorithm_version(kind, kind().files):
         return "", None
     use = kept.get("budget_use")
     return kept["words"], None if use is None else BudgetUse.read(use)
@@ -56,7 +56,7 @@ def audit_catalogue() -> str:
     kinds = algorithms.ours()
     found = {
         name: {
-            "source": algorithm_source(kind, kind().files),
+            "source": algorithm_version(kind, kind().files),
             "words": audit_words(name),
             "budget_use": BudgetUse.of(kind()).plain(),
         }

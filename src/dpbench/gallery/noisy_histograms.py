@@ -8,11 +8,11 @@ from hashlib import sha256
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench import algorithms, fitted
+from dpbench import __version__, algorithms, fitted
 from dpbench.algorithm import Algorithm
 from dpbench.algorithms.cascade import Cascade
 from dpbench.mathematics.posterior_bars import DRAWS
-from dpbench.run.code_hash.sources import algorithm_source, workload_source
+from dpbench.run.identity import algorithm_version, workload_version
 from dpbench.workloads import Workload
 
 NAME = "noisy-histograms"
@@ -73,8 +73,7 @@ class NoisyHistograms:
 
 
 def _words(algorithm: Algorithm, workload: Workload) -> tuple[str, ...]:
-    """What identifies an algorithm and a workload, with the code of both."""
+    """Identity of an algorithm and a workload, with the versions of both."""
     kind = type(algorithm)
-    of_workload = workload_source(type(workload), kind)  # type: ignore[arg-type]  # a class is hashable
-    sources = algorithm_source(kind, algorithm.files), of_workload
-    return (*sources, repr(algorithm), repr(workload))
+    versions = __version__, algorithm_version(kind, algorithm.files), workload_version(type(workload))
+    return (*versions, repr(algorithm), repr(workload))

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.paper.changed import Change, change_of
 from dpbench.paper.study import Study
 from dpbench.results import Results, Setting
 from dpbench.store.setting_key import IDENTITY
+from dpbench.store.versions import short
 
 BORDER = 1e-9
 """Part of an error by which processors may disagree about it; any other cause moves errors by more."""
@@ -28,30 +28,30 @@ class Rerun:
     """Settings with at least one other error."""
     absent: int
     """Settings that the study does not have."""
-    skipped: tuple[tuple[Change, int], ...] = ()
-    """What is known to differ since the study was run, with the number of settings that were not compared for it."""
+    skipped: tuple[tuple[str, int], ...] = ()
+    """Versions that are not the study's, in words, with the number of settings that were not compared for it."""
 
     def __str__(self) -> str:
         words = f"{self.same} settings give the errors of the study bit for bit, {len(self.different)} do not"
         return words + (f"; {self.absent} are not in it" if self.absent else "")
 
 
-def compare_rerun(study: Study, again: Results, changed: Iterable[Change] = ()) -> Rerun:
+def compare_rerun(study: Study, again: Results) -> Rerun:
     """Errors of a slice beside those of the study, trial by trial; a slice may have fewer trials.
 
-    Forms whose draws are listed as changed since the study was run are not compared.
+    A setting of an algorithm that has another version than in the study is not compared.
     """
     known = {_identity(each): each for part in _parts(study) for each in part}
     same, different, absent = 0, list[str](), 0
-    skipped: Counter[Change] = Counter()
-    listed = tuple(changed)
+    skipped: Counter[str] = Counter()
     for each in again:
         before = known.get(_identity(each))
-        change = change_of(each.algorithm, each.variant, "draws", among=listed)
         if before is None:
             absent += 1
-        elif change is not None:
-            skipped[change] += 1
+        elif before.algorithm_source != each.algorithm_source:
+            skipped[
+                f"{each.label} is {short(each.algorithm_source)}, in the study {short(before.algorithm_source)}"
+            ] += 1
         elif _agrees(before, each):
             same += 1
         else:

@@ -1,6 +1,6 @@
 """Data vectors, streams of noise and errors: what a result depends on besides dataset and algorithm.
 
-Kept apart from everything else, because the hash of this code is part of every result's key.
+Kept apart from everything else, because ``REVISION`` is part of the key of every result.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from dpbench.workloads import Workload
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
+REVISION = 1
+"""Raised when the code here or the generator gives other data vectors, streams or errors."""
 ALWAYS = {"l2": L2(), "l1": L1(), "linf": Linf()}
 """The losses that every row holds, by column."""
 

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 from dpbench.errors import InvalidPlan, InvalidStore, RunStopped
 from dpbench.results.recorded_standards import recorded_standards
-from dpbench.run.code_hash.sources import IDENTITY
 from dpbench.run.costs import Measured, chunks, seconds_of
+from dpbench.run.identity import IDENTITY
 from dpbench.run.interruption import Interruption
 from dpbench.run.plan import Plan, Skipped
 from dpbench.run.provenance import code_state, command, machine

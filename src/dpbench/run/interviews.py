@@ -14,16 +14,13 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from dpbench import errors
-from dpbench.algorithm import Algorithm
 from dpbench.errors import DPBenchError, InvalidPlan
 from dpbench.plugins import INSTALLED
-from dpbench.run.code_hash.sources import workload_source
 from dpbench.run.executors.contained import KILLED, Contained, exit_words, killed
 from dpbench.run.executors.frames import BadFrame, Ended, Frame, Late
 from dpbench.run.executors.guest import PATIENCE, Guest
 from dpbench.run.units import describe
 from dpbench.strangers_text import one_line
-from dpbench.workloads import Workload
 
 SECONDS = 60.0
 """How long the code of a stranger may take to say what it is."""
@@ -102,8 +99,7 @@ def _refusal(written: str, said: object) -> DPBenchError:
 
 
 def _interview(connection: Connection, strangers: list[tuple[str, Sequence[Call]]], seconds: float) -> None:
-    """Ask each in a guest of its own, which finds our code read already: it is part of every hash."""
-    workload_source(Workload, Algorithm)
+    """Ask each in a guest of its own."""
     connection.send([_heard(calls, seconds) for _, calls in strangers])
     connection.close()
 

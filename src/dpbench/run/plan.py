@@ -17,7 +17,7 @@ from dpbench.errors import DPBenchError, InvalidDomain, InvalidPlan
 from dpbench.loss import LossLike
 from dpbench.plugins import find, is_file_reference, is_stranger
 from dpbench.run import source_data
-from dpbench.run.code_hash.sources import algorithm_source, generator_source, loss_source, workload_source
+from dpbench.run.identity import algorithm_version, generator_version, loss_version, workload_version
 from dpbench.run.source_data import SourceData
 from dpbench.run.strangers import AlgorithmFacts, Question, ask, installed, known_as, reference_of
 from dpbench.run.units import Unit, build_algorithm, describe
@@ -85,7 +85,7 @@ class Plan:
 
     @cached_property
     def _candidates(self) -> dict[AlgorithmPart, Candidate]:
-        """What was found before: to hash the code of an algorithm takes a while."""
+        """What was found before."""
         return {}
 
     @cached_property
@@ -96,8 +96,7 @@ class Plan:
         if not theirs:
             return {}
         domains = tuple(dict.fromkeys(str(domain) for task in self.tasks for domain in task.generator.domains))
-        workloads = tuple(dict.fromkeys(kind for task in self.tasks for kind in _workload_kinds(task)))
-        return dict(zip(theirs, ask([Question(part, domains, workloads) for part in theirs]), strict=True))
+        return dict(zip(theirs, ask([Question(part, domains) for part in theirs]), strict=True))
 
     def name_of(self, written: str) -> str:
         """The name that an algorithm of the plan gives itself, or that the catalogue has for it."""
@@ -160,7 +159,7 @@ def _candidate(part: AlgorithmPart, stranger: AlgorithmFacts | DPBenchError | No
     named = replace(part, name=kind.name)
     try:
         algorithm = build_algorithm(part.name, named)
-        return Candidate(named, kind.name, algorithm, algorithm_source(kind, algorithm.files))
+        return Candidate(named, kind.name, algorithm, algorithm_version(kind, algorithm.files))
     except DPBenchError:
         raise
     except Exception as error:
@@ -182,19 +181,6 @@ def _catalogue() -> list[str]:
 
 def _referred(part: AlgorithmPart) -> AlgorithmPart:
     return replace(part, name=reference_of(part.name))
-
-
-def _workload_kinds(task: Task) -> Iterator[type]:
-    """The classes of a task's workloads."""
-    for domain in task.generator.domains:
-        yield from (type(workload) for workload in task.build_workloads(domain))
-
-
-def _workload_source(workload: Workload, algorithm: Algorithm | AlgorithmFacts) -> str:
-    """Hash of a workload's code as far as an algorithm uses it."""
-    if isinstance(algorithm, AlgorithmFacts):
-        return algorithm.workload_sources[type(workload)]
-    return workload_source(type(workload), type(algorithm))  # type: ignore[arg-type]  # classes hash
 
 
 def _refuse_twins(named: list[tuple[str, str]], what: str, advice: str) -> None:
@@ -268,13 +254,13 @@ def _units(task: Task, data: SourceData, domain: Domain, candidate: Candidate) -
     share = task.repair.rho_total if side_information == "estimated" else 0.05
     for workload in task.workloads:
         built = workload.build(domain)
-        asked = built.key, _workload_source(built, candidate.algorithm)
+        asked = built.key, workload_version(type(built))
         for scale in generator.scales:
             for epsilon, delta, rho in _affordable(candidate.algorithm, generator.budgets):
                 for sample in range(generator.samples):
                     budget = (epsilon, delta, rho) if delta or rho else (epsilon,)
                     setting = (task.name, data.name, domain, workload.label, scale, *budget)
-                    sources = (*asked, candidate.source, data.source, generator_source())
+                    sources = (*asked, candidate.source, data.source, generator_version())
                     made = (part.label, side_information, share, sample, generator.seed)
                     yield Unit(
                         task=task.name,
@@ -295,9 +281,9 @@ def _units(task: Task, data: SourceData, domain: Domain, candidate: Candidate) -
                         trials=task.measuring.trials,
                         key=content_key(*setting, *sources, *made),
                         algorithm_source=candidate.source,
-                        generator_source=generator_source(),
+                        generator_source=generator_version(),
                         loss=task.loss,
-                        loss_source=loss_source(type(task.loss)),
+                        loss_source=loss_version(type(task.loss)),
                         files=candidate.files,
                     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,9 +14,8 @@ from dpbench.algorithm import VARIANTS
 from dpbench.domain import Domain, DomainLike
 from dpbench.errors import DPBenchError, InvalidPlan, UnknownName
 from dpbench.plugins import INSTALLED, find, is_file_reference, is_stranger
-from dpbench.run.code_hash.reach import content_hash
-from dpbench.run.code_hash.sources import algorithm_source, own_files, workload_source
 from dpbench.run.executors.system import insist_on_forks
+from dpbench.run.identity import algorithm_version, content_hash, is_built_in, plugin_files
 from dpbench.run.interviews import Call, interview, nonsense, understood
 from dpbench.run.units import build_algorithm
 from dpbench.strangers_text import one_line
@@ -32,7 +32,6 @@ class Question:
 
     part: AlgorithmPart
     domains: tuple[str, ...] = ()
-    workloads: tuple[type, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,7 @@ class AlgorithmFacts:
     domains: frozenset[str]
     """Those of the domains asked about that it supports."""
     source: str
-    """Hash of its code."""
-    workload_sources: Mapping[type, str]
-    """Hash of each workload's code as far as it is used."""
+    """Version of its code."""
     files: tuple[tuple[str, str], ...]
     """Files that it depends on where it is in a file, with a hash of each."""
     free: Mapping[str, tuple[Any, ...]]
@@ -98,7 +95,7 @@ def _known(question: Question) -> AlgorithmFacts | None:
     before, answer = _KNOWN.get(question.part, (None, None))
     if before is None or answer is None:
         return None
-    wider = {*question.domains} <= {*before.domains} and {*question.workloads} <= {*before.workloads}
+    wider = {*question.domains} <= {*before.domains}
     same = all(Path(path).is_file() and content_hash(path) == known for path, known in answer.files)
     return answer if wider and same else None
 
@@ -149,9 +146,8 @@ def _facts(question: Question) -> tuple[dict[str, Any], bytes]:
         "notions": list(algorithm.notions),
         "side_information": list(algorithm.side_information),
         "domains": [each for each in question.domains if algorithm.supports(each)],
-        "source": algorithm_source(kind, algorithm.files),
-        "workload_sources": [workload_source(each, kind) for each in question.workloads],  # type: ignore[arg-type]
-        "files": [list(each) for each in own_files(kind, algorithm.files)],
+        "source": algorithm_version(kind, algorithm.files),
+        "files": [] if is_built_in(kind) else [list(each) for each in plugin_files(kind, algorithm.files)],
         "free": {name: list(values) for name, values in kind.free.items()},
         "exchangeable": bool(algorithm.exchangeable),
         "monotone": bool(kind.monotone),
@@ -177,7 +173,6 @@ def _read(question: Question, facts: dict[str, Any]) -> AlgorithmFacts:
     if is_stranger(question.part.name) and algorithms.ours_by_name(name) is not None:
         raise InvalidPlan(f"{written} is named {name}, as one in the catalogue is; give the class another")
     dimensions = facts.get("dimensions")
-    sources = _texts(written, facts, "workload_sources", len(question.workloads))
     return AlgorithmFacts(
         name=name,
         variant=question.part.variant,
@@ -185,8 +180,7 @@ def _read(question: Question, facts: dict[str, Any]) -> AlgorithmFacts:
         notions=tuple(each for each in _texts(written, facts, "notions") if each in NOTIONS),
         side_information=tuple(each for each in _texts(written, facts, "side_information") if each == "scale"),
         domains=frozenset(_texts(written, facts, "domains")) & frozenset(question.domains),
-        source=_hash(written, facts.get("source")),
-        workload_sources={kind: _hash(written, each) for kind, each in zip(question.workloads, sources, strict=True)},
+        source=_version(written, facts.get("source")),
         files=tuple(_file(written, each) for each in facts.get("files", ())),
         free=_values(written, facts.get("free")),
         exchangeable=facts.get("exchangeable") is True,
@@ -194,11 +188,9 @@ def _read(question: Question, facts: dict[str, Any]) -> AlgorithmFacts:
     )
 
 
-def _texts(written: str, facts: Mapping[str, Any], key: str, number: int | None = None) -> list[str]:
+def _texts(written: str, facts: Mapping[str, Any], key: str) -> list[str]:
     found = facts.get(key)
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
-        raise nonsense(written)
-    if number is not None and len(found) != number:
         raise nonsense(written)
     return found
 
@@ -219,8 +211,9 @@ def _values(written: str, found: object) -> dict[str, tuple[Any, ...]]:
     return {name: tuple(values) for name, values in found.items()}
 
 
-def _hash(written: str, found: object) -> str:
-    if not isinstance(found, str) or not 8 <= len(found) <= 64 or set(found) - set("0123456789abcdef"):
+def _version(written: str, found: object) -> str:
+    """A version: a hash for a plug-in; a built-in algorithm's has its name in it."""
+    if not isinstance(found, str) or (is_stranger(written) and not re.fullmatch("[0-9a-f]{16}", found)):
         raise nonsense(written)
     return found
 

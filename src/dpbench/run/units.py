@@ -11,7 +11,7 @@ from dpbench.algorithm import Algorithm
 from dpbench.errors import AlgorithmFailed
 from dpbench.loss import L2, Loss
 from dpbench.plugins import find
-from dpbench.run.code_hash.reach import content_hash
+from dpbench.run.identity import content_hash
 from dpbench.run.source_data import SourceData
 from dpbench.store.loss_versions import stored_label
 from dpbench.store.schema import LOSS_COLUMNS, Row
@@ -50,7 +50,7 @@ class Unit:
     loss: Loss = field(default_factory=L2)
     """What is measured beside the losses that every row holds."""
     loss_source: str = ""
-    """Hash of the code of the loss; empty for those that every row holds."""
+    """Version of the loss; empty for those that every row holds."""
     run: str = ""
     noise_name: str = ""
     """Whose noise is drawn; empty: the algorithm's own, so that any two trials of a study are independent."""

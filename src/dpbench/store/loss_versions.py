@@ -1,7 +1,7 @@
 """Versions of losses: errors by changed code stand beside the earlier ones, and a reading shows one version of each.
 
 The losses that every row holds belong to the code that makes errors. Any other loss is stored under its label and the
-hash of its code, ``relative@0123456789abcdef``. Every run records the versions that it asked for; a reading takes, of
+version of its code, ``relative@r1``. Every run records the versions that it asked for; a reading takes, of
 each label, the one that was asked for last. Older stores have bare labels.
 """
 
@@ -23,8 +23,8 @@ def stored_label(label: str, source: str) -> str:
 
 
 def label_and_source(stored: str) -> tuple[str, str]:
-    """The label and the hash of the code; the latter is empty in older stores."""
-    found = re.fullmatch(r"(.+)@([0-9a-f]{16})", stored)
+    """The label and the version of the code; the latter is empty in older stores."""
+    found = re.fullmatch(r"(.+)@(r[0-9]+|[0-9a-f]{16})", stored)
     return (found[1], found[2]) if found else (stored, "")
 
 

@@ -1,11 +1,12 @@
 """Versions: results of changed code stand beside the earlier ones, and a reading shows one version of each algorithm.
 
-A version is the hash of an algorithm's code. Every run records the versions that it asked for; a reading takes, of
-each form of an algorithm, the one that was asked for last.
+A version is a built-in algorithm's revision, or a hash of a plug-in's files. Every run records the versions that it
+asked for; a reading takes, of each form of an algorithm, the one that was asked for last.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,8 +23,6 @@ FORM = ("algorithm", "variant", "parameters")
 """The columns that name a form of an algorithm."""
 NEEDED = (*FORM, "algorithm_source", "run")
 """The columns that a choice of versions looks at."""
-SHORT = 8
-"""Letters of a version that tables show."""
 
 Form = tuple[str, str, str]
 Records = Mapping[str, Mapping[str, Any]]
@@ -75,8 +74,15 @@ def shown(held: Iterable[tuple[Form, str, str]], records: Records, versions: Seq
     return chosen | {form: version for version in wanted for form, several in known.items() if version in several}
 
 
+def short(version: str) -> str:
+    """A version as tables show it: of a hash, the first eight letters."""
+    return version[:8] if re.fullmatch("[0-9a-f]{16}", version) else version
+
+
 def matching(written: str, known: Iterable[str]) -> str:
-    """The version that somebody means by its first letters."""
+    """The version of that name, or the one that begins so."""
+    if written in set(known):
+        return written
     found = sorted(each for each in set(known) if each.startswith(written))
     if not found or not written:
         raise UnknownName.among("version", written, sorted(known))

@@ -36,6 +36,8 @@ class Workload(ABC):
 
     name: ClassVar[str] = "Workload"
     """The name in tables and plans."""
+    revision: ClassVar[int] = 1
+    """Raised when a built-in workload answers differently."""
 
     def __init__(self, domain: DomainLike) -> None:
         self._domain = Domain.of(domain)

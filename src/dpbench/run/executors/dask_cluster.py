@@ -13,9 +13,9 @@ from typing import Any
 
 from dpbench.errors import DPBenchError, InvalidInput, RunStopped
 from dpbench.run.bench import Bench
-from dpbench.run.code_hash.sources import algorithm_source, generator_source
 from dpbench.run.costs import whose
 from dpbench.run.executors.processes import Processes
+from dpbench.run.identity import algorithm_version, generator_version
 from dpbench.run.strangers import Question, ask
 from dpbench.run.units import Unit, build_algorithm, describe
 from dpbench.store.schema import Row
@@ -49,8 +49,8 @@ def _insist_on_same_code(portion: list[Unit]) -> None:
             source = known.source
         else:
             algorithm = build_algorithm(unit.reference, unit.algorithm)
-            source = algorithm_source(type(algorithm), algorithm.files)
-        if (source, generator_source()) != (unit.algorithm_source, unit.generator_source):
+            source = algorithm_version(type(algorithm), algorithm.files)
+        if (source, generator_version()) != (unit.algorithm_source, unit.generator_source):
             raise RunStopped(f"a dask worker has other code for {unit.reference}; install the same version everywhere")
 
 
