@@ -331,7 +331,9 @@ class _Release:
         said = f"{what} is {shown(written)}, and {self.algorithm.name} makes it {shown(made)}"
         other = self.certificate["versions"]["dpbench"]
         return (
-            said if other == __version__ else f"{said} in dpbench {__version__}; verify it with {other}, which made it"
+            said
+            if other == __version__
+            else f"{said} in dpbench {__version__}; verify it with {shown(other)}, which made it"
         )
 
     def said(self) -> Iterator[str]:
