@@ -110,9 +110,9 @@ def test_a_release_writes_everything_that_it_promises(algorithm, axes, tmp_path,
     certificate = json.loads((tmp_path / "out/certificate.json").read_text())
     assert certificate["charge"] == charges(tmp_path)[0]["id"]
     assert main(["release", "--verify", str(tmp_path / "out")]) == 0
-    assert capsys.readouterr().out.count("ok  ") == 5
+    assert capsys.readouterr().out.count("ok  ") == 9
     rows = (tmp_path / "out/answers.csv").read_text().splitlines()
-    assert rows[0] == "range,answer,low,high,guaranteed"
+    assert rows[0] == "range,answer,low,high,guaranteed,guaranteed_low,guaranteed_high"
     assert [row.split(",")[0] for row in rows[1:]] == ["everything", "young"]
     assert int(rows[1].split(",")[1]) == counts.sum()
     if algorithm == "AGrid":

@@ -18,7 +18,8 @@ algorithm, epsilon, and the budget file of the dataset, to which the charge is w
 never taken back. Written: histogram.csv and .parquet, a picture, certificate.json, error.txt and .json, and answers.csv
 where the spec names ranges. An output is never written over: where OUT is taken, the next goes to OUT-2.
   --check   everything up to the charge, and the names and kinds of the table's columns: nothing is spent
-  --verify  compare the certificate of a release with its output; needs neither table nor budget
+  --verify  compare the certificate of a release with itself, its algorithm and its output; needs neither table nor
+            budget; with --budget FILE its charge is looked up there
 Exit code 0: released (or checked, or verified); 1: refused, failed or not verified.
 """
 
@@ -31,11 +32,12 @@ def add_parser(subparsers: Subparsers) -> None:
         "a private histogram out of a confidential table, with certificate and budget",
         _ABOUT,
         "dpbench release flights.toml --check\n  dpbench release flights.toml\n"
-        "  dpbench release --verify delay-by-distance",
+        "  dpbench release --verify delay-by-distance --budget flights.budget.toml",
     )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("spec", nargs="?", metavar="SPEC.toml", help="what to release; see docs/publish.md")
     what.add_argument("--verify", metavar="DIR", help="check the output of a release against its certificate")
+    parser.add_argument("--budget", metavar="FILE", help="with --verify: the budget file that has the charge")
     parser.add_argument("--check", action="store_true", help="stop before the charge, and say what would be released")
     parser.add_argument("--dask", metavar="ADDRESS", help="count the files of a folder on a dask cluster")
     add_json(parser)
@@ -46,11 +48,13 @@ def run_release(chosen: argparse.Namespace) -> int:
     """Release, check or verify; 1 where it is refused."""
     from dataclasses import asdict
 
-    from dpbench.errors import DPBenchError
+    from dpbench.errors import DPBenchError, InvalidInput
 
     try:
         if chosen.verify is not None:
-            return _verified(chosen.verify, as_json=chosen.json)
+            return _verified(chosen.verify, chosen.budget, as_json=chosen.json)
+        if chosen.budget is not None:
+            raise InvalidInput("--budget goes with --verify; a release reads the budget file that its spec names")
         from dpbench.release import check, publish
 
         if chosen.check:
@@ -72,10 +76,10 @@ def run_release(chosen: argparse.Namespace) -> int:
     return 0
 
 
-def _verified(folder: str, *, as_json: bool) -> int:
+def _verified(folder: str, budget: str | None, *, as_json: bool) -> int:
     from dpbench.release import verify
 
-    found = verify(folder)
+    found = verify(folder, budget)
     if as_json:
         write_json([{"check": words, "fault": fault} for words, fault in found])
         return int(any(fault for _, fault in found))

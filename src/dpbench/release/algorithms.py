@@ -9,11 +9,10 @@ from dpbench.advice.advisor import Advice, recommend
 from dpbench.algorithm import Algorithm
 from dpbench.errors import DPBenchError, ReleaseRefused
 from dpbench.releasable import RELEASED, why_not
+from dpbench.release.statement import MAGNITUDES
 from dpbench.tables.spec import Spec
 
 RECOMMENDED = "recommended"
-MAGNITUDES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
-"""Numbers of records that a statement speaks of where nobody guesses one."""
 
 
 def released_algorithm(name: str) -> Algorithm:
@@ -42,7 +41,7 @@ def chosen(spec: Spec) -> tuple[Algorithm, tuple[Advice, ...]]:
         advice = _advice(spec, spec.records, exact=True)
         return released_algorithm(advice.algorithm), (advice,)
     algorithm = released_algorithm(wanted)
-    if spec.delta is not None or (spec.records is None and not algorithm.data_dependent):  # known whatever the rows
+    if spec.delta is not None or not algorithm.data_dependent:  # of the latter the statement knows more
         return algorithm, ()
     found = []
     for records in MAGNITUDES if spec.records is None else (spec.records,):

@@ -28,6 +28,8 @@ OPENDP = {
     Laplace.name: "discrete Laplace of OpenDP, its scale rounded up to a float",
     Gaussian.name: "discrete Gaussian of OpenDP, its scale rounded up to a float",
 }
+LIBRARIES = ("numpy", "numba", "pyarrow", "scipy")
+"""Whose versions are kept beside ours and Python's."""
 NOT_PROMISED = (
     "how long the release took is not protected",
     "that no person has more records than records_per_person is the owner's word",
@@ -47,12 +49,12 @@ def certificate(
         "dataset": spec.dataset,
         "neighbours": ADD_OR_REMOVE,
         "records_per_person": spec.records_per_person,
-        "promise": _promise(spec, cost),
+        "promise": promise(cost, spec.records_per_person),
         "epsilon": str(cost.epsilon),
         "delta": str(cost.delta) if cost.delta else None,
         "charge": identity,
         "per_record": {"notion": notion.name, "unit": notion.unit, "amount": str(ledger.budget)},
-        "algorithm": {"name": algorithm.name, "parameters": {k: str(v) for k, v in algorithm.parameters.items()}},
+        "algorithm": {"name": algorithm.name, "parameters": parameters(algorithm)},
         "calls": calls(ledger, spec.sampler),
         "post_processing": list(STEPS),
         "columns": [_axis(axis) for axis in spec.axes],
@@ -60,7 +62,7 @@ def certificate(
         "versions": {
             "dpbench": __version__,
             "python": platform.python_version(),
-            **{name: version(name) for name in ("numpy", "numba", "pyarrow", "scipy")},
+            **{name: version(name) for name in LIBRARIES},
             **({"opendp": version("opendp")} if spec.sampler == "opendp" else {}),
         },
         "files": {name: sha256(content).hexdigest() for name, content in sorted(files.items())},
@@ -86,8 +88,14 @@ def calls(ledger: Ledger, sampler: str = "dpbench") -> list[dict[str, Any]]:
     return listed
 
 
-def _promise(spec: Spec, cost: Cost) -> str:
-    who = "one record" if spec.records_per_person == 1 else f"one person with up to {spec.records_per_person} records"
+def parameters(algorithm: Algorithm) -> dict[str, str]:
+    """The parameters of an algorithm as texts."""
+    return {name: str(value) for name, value in algorithm.parameters.items()}
+
+
+def promise(cost: Cost, records_per_person: int) -> str:
+    """What is promised, in one sentence."""
+    who = "one record" if records_per_person == 1 else f"one person with up to {records_per_person} records"
     kind = "" if cost.delta else "pure "
     return f"{kind}differential privacy at {cost}, for {who} added or removed"
 

@@ -29,7 +29,7 @@ from dpbench.release.algorithms import chosen
 from dpbench.release.budget_file import Cost, affordable, charge
 from dpbench.release.certificate import certificate
 from dpbench.release.picture import png, svg
-from dpbench.release.statement import LEVEL, Intervals, Statement, intervals, named_ranges, state, usual_workload
+from dpbench.release.statement import Answers, Statement, as_budget, error_text, state, usual_workload
 from dpbench.release.writing import as_table, csv_bytes, parquet_bytes, wide_csv
 from dpbench.store.disk import sync_folder
 from dpbench.tables import Spec, from_counts, histogram, read_spec
@@ -169,7 +169,7 @@ def prepared(spec: Spec, table: object = None, dask: str | None = None) -> Plan:
             f"{algorithm.name} fails on an empty table of {spec.domain} cells at {cost}, where noise is too large for "
             f"whole numbers of 62 bits; nothing was charged; take a larger epsilon, or fewer cells"
         ) from None
-    statement = state(algorithm, workload, words, notion, advice)
+    statement = state(algorithm, workload, words, notion, advice, spec.records)
     return Plan(spec, algorithm, workload, notion, cost, statement, spec.out, spec.budget, spec.dataset)
 
 
@@ -212,8 +212,7 @@ def draw(
     noise: NoDraws | None = None,
 ) -> Outcome:
     """One run of an algorithm by exact draws alone; the black box gives a channel of many."""
-    budget: dict[str, Any] = {"epsilon": notion.amount} if isinstance(notion, PureDP) else {"rho": notion.amount}
-    budget |= {"noise": noise or NoDraws(), "channel": channel or exact_channel()}
+    budget = {**as_budget(notion), "noise": noise or NoDraws(), "channel": channel or exact_channel()}
     return algorithm.outcome(counts, workload, trials=1 if noise is None else noise.trials, **budget)
 
 
@@ -256,44 +255,14 @@ def _output(plan: Plan, outcome: Outcome, identity: str) -> dict[str, bytes]:
         files["histogram-wide.csv"] = wide_csv(spec.axes, counts)
     title = f"{plan.dataset}: {' by '.join(axis.name for axis in spec.axes)} ({plan.cost})"
     files["picture.svg"], files["picture.png"] = svg(spec.axes, counts, title), png(counts)
-    names, ranges = named_ranges(spec.domain, spec.ranges)
-    answers = ranges.answer(counts[np.newaxis])[0].astype(np.int64)
-    bars = intervals(outcome, ranges)
+    answers = Answers.of(spec.ranges, counts, outcome)
     if spec.ranges:
-        files["answers.csv"] = _answers(names, answers, bars)
-    error = {**plan.statement.as_json(), "intervals": _intervals(names, bars)}
+        files["answers.csv"] = answers.csv()
+    error = {**plan.statement.as_json(), **answers.as_json()}
     files["error.json"] = (dumps(error, indent=1) + "\n").encode()
-    files["error.txt"] = "\n".join([str(plan.statement), *_interval_lines(names, answers, bars), ""]).encode()
+    files["error.txt"] = error_text(plan.statement, answers)
     made = certificate(spec, plan.algorithm, outcome.ledger, plan.cost, identity, files)
     return {**files, "certificate.json": (dumps(made, indent=1) + "\n").encode()}
-
-
-def _answers(names: list[str], answers: Ints, bars: Intervals | None) -> bytes:
-    import pyarrow as pa
-
-    columns: dict[str, Any] = {"range": names, "answer": answers}
-    nothing = pa.nulls(len(names), pa.int64())
-    columns["low"], columns["high"] = (nothing, nothing) if bars is None else (bars.ends[:, 0], bars.ends[:, 1])
-    columns["guaranteed"] = (
-        pa.nulls(len(names)) if bars is None else ["yes" if each else "no" for each in bars.guaranteed]
-    )
-    return csv_bytes(pa.table(columns))
-
-
-def _intervals(names: list[str], bars: Intervals | None) -> dict[str, Any] | None:
-    if bars is None:
-        return None
-    listed = zip(names, bars.ends.tolist(), bars.guaranteed.tolist(), strict=True)
-    return {
-        "level": LEVEL,
-        "ranges": {name: {"low": low, "high": high, "guaranteed": sure} for name, (low, high), sure in listed},
-    }
-
-
-def _interval_lines(names: list[str], answers: Ints, bars: Intervals | None) -> list[str]:
-    if bars is None:
-        return ["The algorithm has no intervals for its answers."]
-    return [f"{name}: {answers[number]:,}; {bars.words(number)}" for number, name in enumerate(names)]
 
 
 def _folder_for(out: Path) -> Path:

@@ -1,128 +1,444 @@
-"""A second look at a release: does its certificate add up, and is the output the one that it speaks of."""
+"""A second look at a release: whether its certificate contradicts itself, the output, or what its algorithm asks.
+
+Everything that follows from something else in the folder is worked out again: the noise of a call from its sensitivity
+and amount, what was paid for a record from the promise, the promise's words from its numbers, the calls of the
+algorithm from its name and the cells, answers from the histogram. There is no signature. Who writes a certificate, an
+output and a budget file that agree with one another is not found out.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from hashlib import sha256
-from math import prod
+from itertools import zip_longest
+from math import isclose, prod
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dpbench.errors import InvalidInput
+import numpy as np
+from numpy.typing import NDArray
+
+from dpbench import __version__
+from dpbench.algorithm import ADD_OR_REMOVE, Algorithm, Outcome
+from dpbench.domain import Domain
+from dpbench.errors import DPBenchError, InvalidInput, Unsupported, shown
 from dpbench.given import as_path
-from dpbench.privacy import ZCDP
-from dpbench.release.certificate import FORMAT, OPENDP, SAMPLERS
+from dpbench.privacy import ZCDP, Notion, PureDP
+from dpbench.privacy.mechanisms import Gaussian, Laplace
+from dpbench.releasable import STEPS
+from dpbench.release.algorithms import released_algorithm
+from dpbench.release.budget_file import Cost, read_account
+from dpbench.release.certificate import (
+    FORMAT,
+    LIBRARIES,
+    NOT_PROMISED,
+    OPENDP,
+    SAMPLERS,
+    calls,
+    parameters,
+    promise,
+)
+from dpbench.release.publishing import paid_per_record
+from dpbench.release.statement import Answers, Statement, as_budget, error_text, expected, usual_workload
+from dpbench.tables.spec import MOST_PER_PERSON, NAME, read_fraction
 
-NAME = "certificate.json"
-AMOUNT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
+Ints = NDArray[np.int64]
+Calls = list[dict[str, Any]]
+
+CERTIFICATE = "certificate.json"
+FILES = ("histogram.csv", "histogram.parquet", "picture.svg", "picture.png", "error.json", "error.txt")
+"""Of every release; with two axes there is histogram-wide.csv, and answers.csv where ranges are named."""
+AMOUNT = re.compile(r"[0-9]{1,1000}(/[0-9]{1,1000})?")
+LONGEST_SUM = 40_000
+"""Bits below the line of a sum of amounts; parts of one budget have far fewer, and others would be added for hours."""
+MOST_CALLS = 10_000
+COUNT = re.compile(r"[0-9]{1,18}")
+IDENTITY = re.compile(r"[0-9a-f]{16}")
+VERSION = re.compile(r"[0-9]+(\.[0-9a-z]+)*([.+-][0-9A-Za-z.]+)?")
+ROUNDING = Fraction(2**50 - 1, 2**50)
+"""An L2 sensitivity is written rounded up to a float: its square may have been less by that much, squared."""
+OUTSIDE, MISSING = ("clamp", "drop", "cell"), ("drop", "cell")
+KEYS = {
+    *("certificate", "dataset", "neighbours", "records_per_person", "promise", "epsilon", "delta", "charge"),
+    *("per_record", "algorithm", "calls", "post_processing", "columns", "not_promised", "versions", "files"),
+}
 
 
-def verify(folder: str | PathLike[str]) -> list[tuple[str, str]]:
+def verify(folder: str | PathLike[str], budget: str | PathLike[str] | None = None) -> list[tuple[str, str]]:
     """What was checked, and what is wrong with each; empty where nothing is.
 
-    Nothing but the folder is read, so this needs no budget and no table.
+    Nothing but the folder is read, so this needs no budget and no table; with a budget file its charge is looked up.
     """
     place = as_path(folder, "the folder of a release")
-    if not (place / NAME).is_file():
-        raise InvalidInput(f"{place} holds no {NAME}; give the folder that `dpbench release` wrote")
+    if not (place / CERTIFICATE).is_file():
+        raise InvalidInput(f"{place} holds no {CERTIFICATE}; give the folder that `dpbench release` wrote")
     try:
-        certificate = json.loads((place / NAME).read_text(encoding="utf-8"))
+        certificate = json.loads((place / CERTIFICATE).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         certificate = None
     if not isinstance(certificate, dict) or certificate.get("certificate") != FORMAT:
         return [("certificate", "it is damaged, or of another version")]
-    checks: list[tuple[str, Callable[[Path, dict[str, Any]], str]]] = [
-        ("every file is the one that was written", _files),
-        ("the charges add up to what was paid for each record", _charges),
-        ("what was paid for each record is what the promise to a person needs", _promise),
-        ("every sampler is an exact one", _samplers),
-        ("the histogram holds one whole, non-negative number per cell", _histogram),
+    release = _Release(place, certificate)
+    checks: list[tuple[str, Callable[[], Iterator[str]]]] = [
+        ("every file is the one that was written", release.files),
+        ("every part of the certificate is there and in its form", release.form),
+        ("the charges add up to what was paid for each record", release.charges),
+        ("what was paid for each record is what the promise to a person needs", release.promise),
+        ("every call has the noise that its sensitivity and amount ask for", release.noise),
+        ("every sampler is an exact one", release.samplers),
+        ("the histogram holds one whole, non-negative number per cell", release.histogram),
+        ("the calls are those of the algorithm", release.calls),
+        ("errors and answers are those of the algorithm and the histogram", release.said),
     ]
-    return [(words, _checked(check, place, certificate)) for words, check in checks]
+    found = [(words, _checked(check)) for words, check in checks]
+    if budget is not None:
+        words, charges = "the budget file has the charge", _charges_of(as_path(budget, "the budget file"))
+        found.append((words, _checked(lambda: release.charged(*charges))))
+    return found
 
 
-def _checked(check: Callable[[Path, dict[str, Any]], str], place: Path, certificate: dict[str, Any]) -> str:
+def _checked(check: Callable[[], Iterator[str]]) -> str:
+    """The first fault."""
     try:
-        return check(place, certificate)
+        return next(check(), "")
     except Exception:  # somebody else's file: whatever is wrong with it
         return "it cannot be read"
 
 
-def _files(place: Path, certificate: dict[str, Any]) -> str:
-    listed: dict[str, str] = certificate["files"]
-    for name, digest in listed.items():
-        if Path(name).name != name or not (place / name).is_file():
-            return f"{name} is not there"
-        if sha256((place / name).read_bytes()).hexdigest() != digest:
-            return f"{name} is another file than the one that was released"
-    extra = sorted({each.name for each in place.iterdir()} - set(listed) - {NAME})
-    return f"{extra[0]} is not in the certificate" if extra else "" if "histogram.csv" in listed else "no histogram"
+def _charges_of(path: Path) -> tuple[str, list[dict[str, Any]]]:
+    """The dataset and the charges of a budget file."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, ValueError):
+        raise InvalidInput(f"the budget file {path} cannot be read; give the one that the spec names") from None
+    account = read_account(path, text)
+    return account.dataset, tomllib.loads(text).get("charge", [])
 
 
-def _charges(place: Path, certificate: dict[str, Any]) -> str:
-    del place
-    return _adds_up(certificate["calls"], _amount(certificate["per_record"]["amount"]))
+@dataclass(frozen=True)
+class _Release:
+    """A folder and its certificate; what cannot be read raises, which is a fault of the check that wanted it."""
+
+    place: Path
+    certificate: dict[str, Any]
+
+    # --- what it says, read ------------------------------------------------------------------------
+
+    @cached_property
+    def notion(self) -> Notion:
+        paid = self.certificate["per_record"]
+        return {"pure": PureDP, "zCDP": ZCDP}[paid["notion"]](_amount(paid["amount"]))
+
+    @cached_property
+    def cost(self) -> Cost:
+        delta = self.certificate["delta"]
+        return Cost(_amount(self.certificate["epsilon"]), Fraction(0) if delta is None else _amount(delta))
+
+    @cached_property
+    def domain(self) -> Domain:
+        return Domain(tuple(int(axis["cells"]) for axis in self.certificate["columns"]))
+
+    @cached_property
+    def every_call(self) -> Calls:
+        """Those of regions too."""
+        found = list(_walk(self.certificate["calls"]))
+        if len(found) > MOST_CALLS:
+            raise ValueError
+        return found
+
+    @cached_property
+    def counts(self) -> Ints:
+        """The histogram, ``(*domain)``; :meth:`histogram` has found no fault in it."""
+        if any(self.histogram()):
+            raise ValueError
+        return np.array(self._rows, dtype=np.int64).reshape(self.domain.shape)
+
+    @cached_property
+    def _rows(self) -> list[int]:
+        return [int(row[-1]) if COUNT.fullmatch(row[-1]) else -1 for row in self._csv("histogram.csv")[1:]]
+
+    def _csv(self, name: str) -> list[list[str]]:
+        with (self.place / name).open(encoding="utf-8", newline="") as stream:
+            return list(csv.reader(stream))
+
+    @cached_property
+    def algorithm(self) -> Algorithm:
+        return released_algorithm(self.certificate["algorithm"]["name"])
+
+    @cached_property
+    def rehearsed(self) -> Outcome:
+        """A run of the algorithm on an empty table of the same cells, at the same budget, with noise of no account."""
+        workload, _ = usual_workload(self.domain)
+        empty = np.zeros(self.domain.afford().shape, dtype=np.int64)
+        return self.algorithm.outcome(empty, workload, seed=0, **as_budget(self.notion))
+
+    @property
+    def _settled(self) -> bool:
+        """Whether what the algorithm asks is the same on any table."""
+        return self.algorithm.one_measurement or not self.algorithm.data_dependent
+
+    # --- what is checked: each gives its faults, of which the first is told ------------------------
+
+    def files(self) -> Iterator[str]:
+        listed: dict[str, str] = self.certificate["files"]
+        for name, digest in listed.items():
+            if Path(name).name != name or not (self.place / name).is_file():
+                yield f"{name} is not there"
+            if sha256((self.place / name).read_bytes()).hexdigest() != digest:
+                yield f"{name} is another file than the one that was released"
+        yield from (
+            f"{name} is not in the certificate"
+            for name in sorted({each.name for each in self.place.iterdir()} - set(listed) - {CERTIFICATE})
+        )
+        wide = {"histogram-wide.csv"} if len(self.certificate["columns"]) == 2 else set()
+        for name in sorted({*listed} ^ {*FILES, *wide, *({"answers.csv"} & {*listed})}):
+            yield f"{name} is no file of a release with these columns, or is missing"
+
+    def form(self) -> Iterator[str]:
+        written = self.certificate
+        yield from _other_keys("the certificate", written, KEYS)
+        if written["neighbours"] != ADD_OR_REMOVE:
+            yield f"neighbours are {shown(written['neighbours'])}; a release knows {shown(ADD_OR_REMOVE)} alone"
+        many = written["records_per_person"]
+        if type(many) is not int or not 1 <= many <= MOST_PER_PERSON:
+            yield f"records_per_person is {shown(many)}, no whole number from 1 on"
+        for key, form in (("dataset", NAME), ("charge", IDENTITY)):
+            if not isinstance(written[key], str) or not form.fullmatch(written[key]):
+                yield f"{key} is {shown(written[key])}, which no release writes"
+        if written["post_processing"] != list(STEPS):
+            yield f"post_processing is {shown(written['post_processing'])}; every release takes {', '.join(STEPS)}"
+        if written["not_promised"] != list(NOT_PROMISED):
+            yield "not_promised is another list than that of every release"
+        yield from _other_keys("per_record", written["per_record"], {"notion", "unit", "amount"})
+        if written["per_record"]["unit"] != self.notion.unit:
+            yield f"per_record is in {shown(written['per_record']['unit'])} in place of {self.notion.unit}"
+        for axis in written["columns"]:
+            yield from _other_keys("a column", axis, {"name", "cells", "outside", "missing"})
+            if type(axis["cells"]) is not int or axis["outside"] not in OUTSIDE or axis["missing"] not in MISSING:
+                yield f"column {shown(axis['name'])} has cells or rules that no release has"
+        versions = written["versions"]
+        yield from _other_keys("versions", versions, {"dpbench", "python", *LIBRARIES, *({"opendp"} & versions.keys())})
+        for name, version in versions.items():
+            if not isinstance(version, str) or not VERSION.fullmatch(version):
+                yield f"{name} has the version {shown(version)}, which is none"
+
+    def charges(self) -> Iterator[str]:
+        if not any(call["mechanism"] in SAMPLERS for call in self.every_call):
+            yield "there is no measurement, so nothing in the histogram is accounted for"
+        yield from _faults_of_sum(self.certificate["calls"], self.notion.amount)
+
+    def promise(self) -> Iterator[str]:
+        written, many, notion = self.certificate, self.certificate["records_per_person"], self.notion
+        if (written["delta"] is None) != (notion.name == "pure"):
+            yield f"delta is {shown(written['delta'])}, and what was paid is in {notion.unit}"
+        needed = paid_per_record(self.cost, many)
+        if needed.amount != notion.amount:
+            said = f"{self.cost} for {many} records of a person is {needed.unit} {_short(needed.amount)} for each"
+            yield f"{said}, and not {_short(notion.amount)}"
+        wanted = promise(self.cost, many)
+        if written["promise"] != wanted:
+            yield f"it says {shown(written['promise'])}; its numbers say '{wanted}'"
+
+    def noise(self) -> Iterator[str]:
+        for call in self.every_call:
+            kind, why = call["mechanism"], call["why"]
+            if kind not in SAMPLERS:
+                continue
+            sensitivity, amount = _amount(call["sensitivity"]), _amount(call["amount"])
+            if kind == Gaussian.name and self.notion.name == "pure":
+                yield f"'{why}' has Gaussian noise, which has no pure differential privacy"
+            wanted = self._noise_of(kind, sensitivity, amount)
+            if call["noise"] not in wanted:
+                states = f"'{why}' states {shown(call['noise'])}"
+                yield f"{states}; its sensitivity and amount ask for {shown(wanted[0])}"
+
+    def _noise_of(self, kind: str, sensitivity: Fraction, amount: Fraction) -> list[str]:
+        """The words for it; those for the last bit of the sensitivity too."""
+        if kind not in (Laplace.name, Gaussian.name):
+            return [""]
+        claims = (sensitivity, sensitivity * ROUNDING) if kind == Gaussian.name else (sensitivity,)
+        made = [(Gaussian if kind == Gaussian.name else Laplace)(_Claim(claim)) for claim in claims]  # type: ignore[arg-type]
+        return [each.noise_words(each.level(self.notion.loss(each, amount))) for each in made]
+
+    def samplers(self) -> Iterator[str]:
+        known = {**SAMPLERS, **(OPENDP if "opendp" in self.certificate["versions"] else {})}
+        for call in self.every_call:
+            kind, keys = call["mechanism"], {"mechanism", "why", "amount"}
+            if kind not in (*SAMPLERS, "parts", "forfeit"):
+                yield f"'{call['why']}' was asked by {shown(kind)}"
+            if kind in SAMPLERS:
+                keys |= {"sensitivity", "noise", "sampler"}
+            yield from _other_keys(f"'{call['why']}'", call, keys | ({"regions"} if kind == "parts" else set()))
+            if kind in SAMPLERS and call["sampler"] != known[kind]:
+                yield f"'{call['why']}' was drawn by another sampler than {shown(known[kind])}"
+
+    def histogram(self) -> Iterator[str]:
+        from pyarrow.parquet import ParquetFile
+
+        rows, names = self._rows, self._csv("histogram.csv")[0]
+        cells = prod(int(axis["cells"]) for axis in self.certificate["columns"])
+        if len(rows) != cells:
+            yield f"it has {len(rows)} rows for {cells} cells"
+        if min(rows) < 0:
+            yield "a count is no whole number of at least 0"
+        with ParquetFile(self.place / "histogram.parquet") as binary:
+            if binary.schema_arrow.names != names:
+                yield "histogram.parquet has other columns"
+            if binary.metadata.num_rows != cells or binary.read([names[-1]]).columns[0].to_pylist() != rows:
+                yield "histogram.parquet has other counts"
+        columns = [axis["name"] for axis in self.certificate["columns"]]
+        headings = {f"{name}{end}" for name in columns for end in ("", "_low", "_high")}
+        if not headings.issuperset(names[:-1]):
+            yield "its columns are not those of the certificate"
+        if len(columns) == 2:
+            wide = [[int(count) for count in row[1:]] for row in self._csv("histogram-wide.csv")[1:]]
+            if wide != np.array(rows).reshape(self.domain.shape).tolist():
+                yield "histogram-wide.csv has other counts"
+
+    def calls(self) -> Iterator[str]:
+        if any(self.histogram()):
+            yield "they cannot be compared before the histogram is whole"
+        stated = self.certificate["algorithm"]
+        try:
+            algorithm = self.algorithm
+        except DPBenchError:
+            yield f"{shown(stated['name'])} is no algorithm that can be released"
+        if stated["name"] != algorithm.name:
+            yield f"{shown(stated['name'])} is called {algorithm.name}"
+        if stated != {"name": algorithm.name, "parameters": parameters(algorithm)}:
+            yield f"a release by {algorithm.name} has other parameters than {shown(stated['parameters'])}"
+        if self.notion.name not in algorithm.notions or not algorithm.supports(self.domain):
+            yield f"{algorithm.name} does not run on {self.domain} cells with {self.notion.name} differential privacy"
+        sampler = "opendp" if "opendp" in self.certificate["versions"] else "dpbench"
+        made, written = calls(self.rehearsed.ledger, sampler), self.certificate["calls"]
+        if not self._settled:  # what comes later follows from the table; the first call cannot
+            made, written = made[:1], written[:1]
+        for number, (one, other) in enumerate(zip_longest(made, written, fillvalue={}), 1):
+            for key in ("mechanism", "why", "amount", "sensitivity", "noise", "sampler"):
+                if one.get(key) != other.get(key):
+                    yield self._otherwise(f"{key} of call {number}", other.get(key), one.get(key))
+
+    def _otherwise(self, what: str, written: object, made: object) -> str:
+        said = f"{what} is {shown(written)}, and {self.algorithm.name} makes it {shown(made)}"
+        other = self.certificate["versions"]["dpbench"]
+        return (
+            said
+            if other == __version__
+            else f"{said} in dpbench {__version__}; verify it with {shown(other)}, which made it"
+        )
+
+    def said(self) -> Iterator[str]:
+        error = json.loads((self.place / "error.json").read_text(encoding="utf-8"))
+        statement, answers = Statement.from_json(error), Answers.from_json(error, self.counts)
+        workload, words = usual_workload(self.domain)
+        if (statement.algorithm, statement.workload) != (self.algorithm.name, words):
+            yield f"error.json is about {shown(statement.algorithm)} and {shown(statement.workload)}"
+        known = expected(self.algorithm, workload, self.notion)
+        for one, other in zip(known, (statement.root_mean_square, statement.known_alternative), strict=True):
+            if (one is None) != (other is None) or not isclose(one or 0.0, other or 0.0, rel_tol=1e-6):
+                yield self._otherwise("the error in error.json", other, one)
+        for name, value in zip(answers.names, answers.values.tolist(), strict=True):
+            if error["ranges"][name]["answer"] != value:
+                yield f"error.json answers {shown(name)} otherwise than the histogram, which says {value:,}"
+        yield from self._intervals(answers)
+        if error != {**statement.as_json(), **answers.as_json()}:
+            yield "error.json has other facts than those of a release"
+        if (self.place / "error.txt").read_bytes() != error_text(statement, answers):
+            yield "error.txt says something else than error.json and the histogram"
+        file = self.place / "answers.csv"
+        if not file.is_file() and len(answers.names) > 1:
+            yield "answers.csv is missing"
+        if file.is_file() and file.read_bytes() != answers.csv():
+            yield "answers.csv says something else than error.json and the histogram"
+
+    def _intervals(self, answers: Answers) -> Iterator[str]:
+        """Faults of the intervals; of those from the noise on a settled measurement the width is known."""
+        bars, width = answers.bars, None
+        with suppress(Unsupported):
+            if self._settled:
+                width = np.ptp(self.rehearsed.intervals(answers.ranges)[0], axis=1)
+        if bars is None:
+            if width is not None:
+                yield f"error.json has no intervals, and {self.algorithm.name} has"
+            return
+        for ends in (bars.ends, bars.sure):
+            held = (ends[:, 0] >= 0) & (ends[:, 0] <= answers.values) & (answers.values <= ends[:, 1])
+            if not held.all():
+                yield f"the interval of {shown(answers.names[int(held.argmin())])} does not hold its answer"
+        if (bars.ends != bars.sure)[bars.guaranteed].any() or not (bars.guaranteed.all() or width is None):
+            yield "an interval is not the one that is guaranteed"
+        if width is not None:
+            wide = (bars.sure[:, 0] == 0) | (np.ptp(bars.sure, axis=1) >= width * (1 - 1e-6))
+            if not wide.all():
+                yield f"the interval of {shown(answers.names[int(wide.argmin())])} is narrower than the noise"
+
+    def charged(self, dataset: str, charges: list[dict[str, Any]]) -> Iterator[str]:
+        written = self.certificate
+        if dataset != written["dataset"]:
+            yield f"it is the budget of {shown(dataset)}, and the release is of {shown(written['dataset'])}"
+        mine = next((each for each in charges if each["id"] == written["charge"]), {})
+        if not mine:
+            yield f"no charge has the id {shown(written['charge'])}"
+        cost = Cost(*(read_fraction(mine.get(key, 0)) or Fraction(0) for key in ("epsilon", "delta")))
+        if cost != self.cost:
+            yield f"charge {written['charge']} is {cost}, and the certificate says {self.cost}"
+        if mine.get("algorithm") != written["algorithm"]["name"]:
+            yield f"charge {written['charge']} is for {shown(mine.get('algorithm'))}"
+
+
+def _other_keys(what: str, written: dict[str, Any], wanted: set[str]) -> Iterator[str]:
+    for key in sorted(written.keys() ^ wanted):
+        yield f"{what} {'has' if key in written else 'lacks'} {shown(key)}"
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """A strategy of which nothing is known but its sensitivity."""
+
+    sensitivity: Fraction
+
+
+def _walk(listed: Calls) -> Iterator[dict[str, Any]]:
+    for call in listed:
+        yield call
+        for region in call.get("regions", []):
+            yield from _walk(region)
 
 
 def _amount(written: object) -> Fraction:
-    """A fraction of any length that a certificate writes, and no power of ten that would take for ever."""
+    """A fraction of a length that a certificate has, and no power of ten that would take for ever."""
     if not isinstance(written, str) or not AMOUNT.fullmatch(written):
         raise ValueError
     return Fraction(written)
 
 
-def _adds_up(calls: list[dict[str, Any]], amount: Fraction) -> str:
-    amounts = [_amount(call["amount"]) for call in calls]
-    total = sum(amounts, Fraction(0))
-    if total != amount or any(each <= 0 for each in amounts):
-        return f"they add up to {total} and not to {amount}"
-    for call in calls:
+def _short(amount: Fraction) -> str:
+    return str(amount) if amount.denominator < 10**6 else f"{float(amount):.6g}"
+
+
+def _faults_of_sum(listed: Calls, amount: Fraction) -> Iterator[str]:
+    total = Fraction(0)
+    for call in listed:
+        one = _amount(call["amount"])
+        if not one:
+            yield f"'{call['why']}' costs nothing"
+        total += one
+        if total.denominator.bit_length() > LONGEST_SUM:
+            raise ValueError
+    if total != amount:
+        yield f"they add up to {_short(total)} and not to {_short(amount)}"
+    for call in listed:
+        if call["mechanism"] == "parts" and not call["regions"]:
+            yield f"'{call['why']}' has no regions"
         for region in call.get("regions", []):
-            if found := _adds_up(region, _amount(call["amount"])):
-                return f"in '{call['why']}' {found}"
-    return ""
-
-
-def _promise(place: Path, certificate: dict[str, Any]) -> str:
-    del place
-    per_record = _amount(certificate["per_record"]["amount"])
-    many, epsilon = int(certificate["records_per_person"]), _amount(certificate["epsilon"])
-    if certificate["per_record"]["notion"] == "pure":
-        return "" if many >= 1 and per_record * many <= epsilon else f"{many} records cost {per_record * many}"
-    needed = ZCDP(per_record * many**2).epsilon_at(_amount(certificate["delta"]))
-    return "" if needed <= epsilon else f"its rho needs an epsilon of {float(needed):g}"
-
-
-def _samplers(place: Path, certificate: dict[str, Any]) -> str:
-    del place
-
-    def every(calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return [*calls, *(each for call in calls for region in call.get("regions", []) for each in every(region))]
-
-    for call in every(certificate["calls"]):
-        kind = call["mechanism"]
-        if kind not in (*SAMPLERS, "parts", "forfeit"):
-            return f"'{call['why']}' was asked by {kind}"
-        if kind in SAMPLERS and call.get("sampler") not in (SAMPLERS[kind], OPENDP.get(kind)):
-            return f"'{call['why']}' was drawn by another sampler"
-    return ""
-
-
-def _histogram(place: Path, certificate: dict[str, Any]) -> str:
-    from pyarrow.parquet import read_table
-
-    with (place / "histogram.csv").open(encoding="utf-8", newline="") as stream:
-        counts = [row[-1] for row in list(csv.reader(stream))[1:]]
-    cells = prod(int(axis["cells"]) for axis in certificate["columns"])
-    if len(counts) != cells:
-        return f"it has {len(counts)} rows for {cells} cells"
-    if not all(count.isdecimal() for count in counts):
-        return "a count is no whole number of at least 0"
-    if read_table(place / "histogram.parquet").columns[-1].to_pylist() != [int(count) for count in counts]:
-        return "histogram.parquet has other counts"
-    return ""
+            for fault in _faults_of_sum(region, _amount(call["amount"])):
+                yield f"in '{call['why']}' {fault}"

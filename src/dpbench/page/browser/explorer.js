@@ -82,7 +82,7 @@ function explorer() {
     answer.dataset.interval = ends ? ends.join(" ") : "";
     answer.replaceChildren(part("cells", cells, "answer-cells"), part("true answer", short(right), "answer-true"), part(`${by}, epsilon ${eps}`, short(said), "answer-noisy"),
       part("off by", `${short(said - right)}${right ? ` (${number(100 * Math.abs(said - right) / right, 2)} %)` : ""}`, "answer-error"),
-      ends ? part(`${100 * estimate.posterior.level} % interval`, `${whole(ends[0])} to ${whole(ends[1])}${right < ends[0] || right > ends[1] ? " (misses)" : ""}`, "answer-interval") : "");
+      ends ? part(`${100 * estimate.posterior.level} % interval by a model`, `${whole(ends[0])} to ${whole(ends[1])}${right < ends[0] || right > ends[1] ? " (misses)" : ""}`, "answer-interval") : "");
   }
 
   function fields(now) {
@@ -138,7 +138,7 @@ function explorer() {
   function line(width, now) {
     const ink = colours();
     const [cells] = now.example.shape;
-    const caption = broken(`cell (grey: true counts, line: noisy${now.interval ? `, band: ${100 * now.estimate.posterior.level} % interval of each cell` : ""}; heights are square roots)`, width - 16, 11);
+    const caption = broken(`cell (grey: true counts, line: noisy${now.interval ? `, band: ${100 * now.estimate.posterior.level} % interval of each cell by a model` : ""}; heights are square roots)`, width - 16, 11);
     const height = 288 + 14 * caption.length;
     const [left, top, bottom] = [52, 12, 268];
     const bars = now.interval ? Array.from({ length: cells }, (_, k) => now.interval(k, k)) : null;
@@ -217,7 +217,7 @@ function explorer() {
     about: () => {
       if (!data.examples.length || !picturesAreThere()) return "";
       const { example } = chosen();
-      return `${example.name}: ${example.about}; ${whole(example.scale)} records, private forms at this scale, one trial each.${chosen().interval ? " Intervals cost no budget; they are made from what was measured, and hold for about nine ranges of ten on tables like those tried." : ""} Drag over the picture to ask a range query, or type its ends.`;
+      return `${example.name}: ${example.about}; ${whole(example.scale)} records, private forms at this scale, one trial each.${chosen().interval ? " Intervals cost no budget; they are made from what was measured, and held for about nine ranges of ten on the tables that were tried, for some ranges far less often." : ""} Drag over the picture to ask a range query, or type its ends.`;
     },
     make: (width) => {
       if (!data.examples.length) return { nothing: "This page was made without examples." };
