@@ -96,7 +96,7 @@ def test_no_charge_is_lost_while_lock_files_are_removed(tmp_path):
     done.set()
     remover.join()
     assert [process.returncode for process in running] == [0] * 4
-    assert sorted(sum(said, [])) == sorted(ids(path))
+    assert sorted(each for one in said for each in one) == sorted(ids(path))
     assert len(ids(path)) == 12
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from dpbench.errors import InvalidTable, shown
 from dpbench.tables.axes import Axis, Numbers
+from dpbench.tables.header import CODECS, csv_names, separator
 from dpbench.tables.values import check_kind, numbers_of
 
 BATCH = 2**17
@@ -29,7 +30,8 @@ BLOCK = 2**22
 """Bytes of a CSV file that are read at a time."""
 PAGE = 2**20
 """Bytes of a Parquet file that are read at a time."""
-COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+DECLARED = ("ParquetFileFormat", "IpcFileFormat")
+"""Formats of datasets that say the kinds of their columns; those of others are guessed from rows."""
 LARGEST_TOTAL = 2**52
 """Up to here every sum of counts is exact, as a float too."""
 UNREADABLE = "cannot be read to its end; write it again"
@@ -44,12 +46,30 @@ def batches(table: object, axes: Sequence[Axis]) -> Iterator[Any]:
     if isinstance(table, str | os.PathLike):
         files = list_files(Path(table))
         for file in files:
-            opened = _csv_kinds(file) if _kind(file) == ".csv" else _parquet_kinds(file)
-            _check(str(file), opened, axes)
+            _check(str(file), _header(file), axes)
         return _pieces(piece for file in files for piece in _from_file(file, names))
     reader, described = _reader(table, names)
-    _check(described, dict(_pairs(reader.schema)), axes)
+    _check(described, _pairs(reader.schema), axes)
     return _pieces(_followed(reader, f"the {described}"), names)
+
+
+def look_at_header(table: object, axes: Sequence[Axis]) -> None:
+    """Refuse a table whose header does not fit; no row is read, and what is found follows from the header alone.
+
+    Of a frame in memory these are the names of its columns, and their kinds where an Arrow schema declares them: those
+    of pandas, polars and mappings follow from rows. Other streams would have to be run, and are not looked at.
+    """
+    if isinstance(table, str | os.PathLike):
+        for file in list_files(Path(table)):
+            _check(str(file), _header(file), axes)
+        return
+    header = None
+    with suppress(Exception):  # whatever another library's frame does
+        header = _header_of_frame(table)
+    if header is not None:
+        _check(type(table).__name__, header, axes)
+    if isinstance(table, Mapping) and not all(_is_column(table[axis.name]) for axis in axes):
+        raise _no_table(table)
 
 
 def list_files(path: Path) -> list[Path]:
@@ -104,8 +124,7 @@ def from_counts(path: Path, axes: Sequence[Axis]) -> NDArray[np.int64]:
     where the row is dropped, and ``count``. Rows of the same cell add up; a cell that is not of the domain is dropped.
     """
     shape = tuple(axis.cells for axis in axes)
-    columns = [Numbers(f"{axis.name}_cell", 0, axis.cells, bins=1) for axis in axes]
-    counted = Numbers("count", 0, 1, bins=1)
+    *columns, counted = columns_of_counts(axes)
     counts = np.zeros(prod(shape), dtype=np.int64)
     for batch in batches(path, [*columns, counted]):
         many = numbers_of(counted, batch.column(len(columns)))
@@ -122,13 +141,19 @@ def from_counts(path: Path, axes: Sequence[Axis]) -> NDArray[np.int64]:
     return counts.reshape(shape)
 
 
+def columns_of_counts(axes: Sequence[Axis]) -> list[Numbers]:
+    """The columns of a histogram that a database counted."""
+    columns = [Numbers(f"{axis.name}_cell", 0, axis.cells, bins=1) for axis in axes]
+    return [*columns, Numbers("count", 0, 1, bins=1)]
+
+
 def _hidden(file: Path, folder: Path) -> bool:
     return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
 
 
 def _kind(file: Path) -> str:
     endings = [ending.lower() for ending in file.suffixes[-2:]]
-    if endings and endings[-1] in COMPRESSED:
+    if endings and endings[-1] in CODECS:
         endings.pop()
     return endings[-1] if endings else ""
 
@@ -137,37 +162,44 @@ def _pairs(schema: Any) -> list[tuple[str, Any]]:
     return list(zip(schema.names, schema.types, strict=True))
 
 
-def _check(described: str, kinds: Mapping[str, Any], axes: Sequence[Axis]) -> None:
+def _check(described: str, header: Sequence[tuple[str, Any]], axes: Sequence[Axis]) -> None:
     for axis in axes:
-        if axis.name not in kinds:
-            raise InvalidTable(
-                f"{described} has no column named {shown(axis.name)}, or more than one; correct the spec"
-            )
-        check_kind(axis, kinds[axis.name])
+        kinds = [kind for name, kind in header if name == axis.name]
+        if not kinds:
+            found = separator([name for name, _ in header])
+            advice = f"it looks separated by {found}: write it with commas" if found else "correct the spec"
+            raise InvalidTable(f"{described} has no column named {shown(axis.name)}; {advice}")
+        if len(kinds) > 1:
+            raise InvalidTable(f"{described} has {len(kinds)} columns named {shown(axis.name)}; give each its own name")
+        check_kind(axis, kinds[0])
 
 
-def _unique(names: Sequence[str], kinds: Sequence[Any]) -> dict[str, Any]:
-    return {name: kind for name, kind in zip(names, kinds, strict=True) if list(names).count(name) == 1}
-
-
-def _csv_kinds(file: Path) -> dict[str, Any]:
-    """The names in the first line; all columns are text until a row is read."""
+def _header(file: Path) -> list[tuple[str, Any]]:
+    """Names and kinds of a file; all columns of a CSV file are text."""
     import pyarrow as pa
 
-    names = [_csv_name(name) for name in _csv_names(file)]
-    return _unique(names, [pa.binary()] * len(names))
+    if _kind(file) == ".csv":
+        return [(_csv_name(name), pa.binary()) for name in csv_names(file)[0]]
+    return _pairs(_parquet_schema(file))
 
 
-def _csv_names(file: Path) -> list[str]:
-    """The first line as Arrow has it, byte by byte (see :func:`_csv_reader`)."""
+def _header_of_frame(table: Any) -> list[tuple[str, Any]] | None:
+    """Names, and kinds as far as they are declared; None where the table says nothing before it is run."""
     import pyarrow as pa
 
-    names = None
-    with suppress(pa.ArrowException, OSError, ValueError):
-        names = list(_csv_reader(file, None).schema.names)
-    if names is None:
-        raise InvalidTable(f"{file} is no CSV file with a header; correct it")
-    return names
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    if polars is not None and isinstance(table, polars.LazyFrame):
+        names = table.collect_schema().names()
+    elif isinstance(table, Mapping):
+        names = list(table)
+    elif isinstance(getattr(table, "schema", None), pa.Schema):
+        declared = not hasattr(table, "scanner") or type(getattr(table, "format", None)).__name__ in DECLARED
+        return _pairs(table.schema) if declared else [(name, pa.null()) for name in table.schema.names]
+    else:
+        names = list(table.columns)
+        if not all(isinstance(name, str) for name in names) and not (pandas and isinstance(table, pandas.DataFrame)):
+            return None
+    return [(name, pa.null()) for name in names]
 
 
 def _csv_name(written: str) -> str:
@@ -175,7 +207,7 @@ def _csv_name(written: str) -> str:
     return written.encode("latin-1", "replace").decode("utf-8", "replace").removeprefix("\ufeff").strip()
 
 
-def _csv_reader(file: Path, names: Sequence[str] | None) -> Any:
+def _csv_reader(file: Path, names: Sequence[str]) -> Any:
     """Batches of a CSV file, its bytes read as Latin-1, in which every byte is a character.
 
     Arrow decodes a line of the wrong length before it asks whether to skip it. One that is not UTF-8 would end the
@@ -186,15 +218,12 @@ def _csv_reader(file: Path, names: Sequence[str] | None) -> Any:
 
     stream = pa.input_stream(str(file), compression="detect", buffer_size=BLOCK)
     parse = csv.ParseOptions(newlines_in_values=True, invalid_row_handler=lambda _: "skip", ignore_empty_lines=False)
-    if names is None:
-        convert = csv.ConvertOptions(check_utf8=False)
-    else:
-        convert = csv.ConvertOptions(
-            check_utf8=False,
-            column_types=dict.fromkeys(names, pa.binary()),
-            include_columns=list(names),
-            strings_can_be_null=False,
-        )
+    convert = csv.ConvertOptions(
+        check_utf8=False,
+        column_types=dict.fromkeys(names, pa.binary()),
+        include_columns=list(names),
+        strings_can_be_null=False,
+    )
     return csv.open_csv(stream, csv.ReadOptions(block_size=BLOCK, encoding="latin-1"), parse, convert)
 
 
@@ -210,7 +239,8 @@ def _as_bytes(column: Any) -> Any:
     return pa.DictionaryArray.from_arrays(coded.indices, pa.array(values, pa.binary())).dictionary_decode()
 
 
-def _parquet_kinds(file: Path) -> dict[str, Any]:
+def _parquet_schema(file: Path) -> Any:
+    """As the footer has it."""
     import pyarrow as pa
     from pyarrow.parquet import read_schema
 
@@ -219,7 +249,7 @@ def _parquet_kinds(file: Path) -> dict[str, Any]:
         schema = read_schema(file)
     if schema is None:
         raise InvalidTable(f"{file} cannot be read as Parquet; write it again, or give a .csv file")
-    return _unique(schema.names, schema.types)
+    return schema
 
 
 def _from_file(file: Path, names: Sequence[str]) -> Iterator[Any]:
@@ -234,7 +264,10 @@ def _from_file(file: Path, names: Sequence[str]) -> Iterator[Any]:
                 read = opened.iter_batches(BATCH, row_groups=[group], columns=list(names))
                 yield from _followed(read, str(file), names)
         return
-    reader, written = None, {_csv_name(name): name for name in _csv_names(file)}
+    listed, ended = csv_names(file)
+    if not ended:  # no rows: Arrow asks for an end of the line
+        return
+    reader, written = None, {_csv_name(name): name for name in listed}
     columns = [written[name] for name in names]
     with suppress(pa.ArrowException, OSError, ValueError):
         reader = _csv_reader(file, columns)
@@ -283,9 +316,14 @@ def _array(values: Any) -> Any:
         return values
     if str(getattr(values, "dtype", "object")) != "object":
         return pa.array(values, from_pandas=True)
-    if not hasattr(values, "__len__") or isinstance(values, str | bytes) or getattr(values, "ndim", 1) != 1:
+    if not _is_column(values):
         raise TypeError("no column")
     return pa.array([_as_text(value) for value in values], pa.large_string())
+
+
+def _is_column(values: object) -> bool:
+    """Whether a value of a mapping is a column, by its type alone."""
+    return hasattr(values, "__len__") and not isinstance(values, str | bytes) and getattr(values, "ndim", 1) == 1
 
 
 def _as_text(value: object) -> str | None:
