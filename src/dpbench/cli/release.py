@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _ABOUT = """\
 Release one histogram of a confidential table, by exact noise. The spec says which columns, bounds and bins, which
-algorithm, epsilon, and the budget file of the dataset, to which the charge is written before the table is opened; it is
+algorithm, epsilon, and the budget file of the dataset, to which the charge is written before any row is read; it is
 never taken back. Written: histogram.csv and .parquet, a picture, certificate.json, error.txt and .json, and answers.csv
 where the spec names ranges. An output is never written over: where OUT is taken, the next goes to OUT-2.
   --check   everything up to the charge: nothing is spent
