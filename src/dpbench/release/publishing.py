@@ -49,7 +49,7 @@ STEPS_SHOWN = 7
 FACTOR = 3
 """Between the published total and the number of rows that the spec guesses, from which on there is a warning."""
 FAILED = "the release failed after its charge, which stays; why is not said, since that may follow from the rows"
-STAYS = "the charge was made before the table was opened, and stays"
+STAYS = "the charge was made before any row was read, and stays"
 INTERRUPTED = "the release was interrupted after its charge, which stays"
 
 
