@@ -146,7 +146,7 @@ class ReleaseRefused(PrivacyError):
 
 
 class ReleaseFailed(PrivacyError):
-    """A release that failed after its charge, which stays; no word about why, since that may follow from the rows."""
+    """A release that failed after its charge, which stays; no word about why where that may follow from the rows."""
 
 
 class AlgorithmFailed(DPBenchError):

@@ -50,6 +50,30 @@ class Progress:
             print(line, file=sys.stderr, flush=True)
 
 
+class StepProgress(Progress):
+    """Names the steps of something as they begin, once it is expected to take long; never what they find."""
+
+    _done, _shown = 0, False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def expect(self, seconds: float, words: str) -> None:
+        """Show the steps from here on if they will take so long that a person wonders."""
+        self._shown, self._begin = seconds > EVERY, time.monotonic()
+        if self._shown:
+            self._write(words)
+            super().__enter__()
+
+    def __call__(self, name: str) -> None:
+        """The next step begins."""
+        if self._shown:
+            self._move(self._done, name)
+            self._done += 1
+            gone = duration(time.monotonic() - self._begin)
+            self._write(f"{name} (step {self._done} of {self._total}, after {gone})")
+
+
 class FetchProgress(Progress):
     """Counts files as they arrive."""
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import dpbench.release.publishing as publishing
-from dpbench.release import budget_file
+from dpbench.release import budget_file, folder
 
 
 def die(*given, **named):
@@ -24,11 +24,12 @@ def after(function):
 POINTS = {
     "before the charge": lambda: setattr(publishing, "charge", die),
     "while the charge is written": lambda: setattr(budget_file, "write_whole", die),
+    "before the charge has its name": lambda: setattr(Path, "replace", die),
     "after the charge": lambda: setattr(publishing, "charge", after(publishing.charge)),
     "while the table is read": lambda: setattr(publishing, "histogram", die),
     "after the noise": lambda: setattr(publishing, "released_counts", die),
-    "while files are written": lambda: setattr(publishing.os, "fsync", after_files(publishing.os.fsync)),
-    "before the folder has its name": lambda: setattr(publishing, "sync_folder", die),
+    "while files are written": lambda: setattr(os, "fsync", after_files(os.fsync)),
+    "before the folder has its name": lambda: setattr(folder, "sync_folder", die),
     "after the folder has its name": lambda: setattr(publishing, "_put", after(publishing._put)),
 }
 

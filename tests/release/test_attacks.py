@@ -76,7 +76,7 @@ def test_no_seed_takes_the_noise_off_a_release(name, counts):
 
 def test_a_release_takes_no_seed_and_no_number_of_trials(tmp_path):
     """There is nothing to set; and two releases of one table differ."""
-    assert list(inspect.signature(publish).parameters) == ["spec", "table", "dask"]
+    assert list(inspect.signature(publish).parameters) == ["spec", "table", "dask", "quiet"]
     spec = office(tmp_path, bins=64)
     first, second = (counts_of(publish(spec).folder) for _ in range(2))
     assert (first != second).any()

@@ -194,8 +194,8 @@ def test_weights_that_do_not_add_up_in_floats_are_claimed_in_full(name, budget):
             assert channel.checked
 
 
-def test_an_interrupted_release_keeps_its_charge_and_says_nothing(tmp_path, monkeypatch, capsys):
-    """Ctrl-C while rows are read: one line, the charge stays, nothing is left that looks like an output."""
+def test_an_interrupted_release_keeps_its_charge_and_says_so(tmp_path, monkeypatch, capsys):
+    """Ctrl-C while rows are read: the charge stays, which is said; nothing is left that looks like an output."""
     import dpbench.release.publishing as publishing
 
     def interrupts(*given):
@@ -204,7 +204,8 @@ def test_an_interrupted_release_keeps_its_charge_and_says_nothing(tmp_path, monk
     monkeypatch.setattr(publishing, "histogram", interrupts)
     spec = office(tmp_path)
     assert main(["release", str(spec)]) == 130
-    assert capsys.readouterr().err == "dpbench: interrupted\n"
+    said = "dpbench: the release was interrupted after its charge, which stays\ndpbench: interrupted\n"
+    assert capsys.readouterr().err == said
     assert len(charges(tmp_path / "people.budget.toml")) == 1
     assert not [each for each in tmp_path.iterdir() if each.is_dir()]
 

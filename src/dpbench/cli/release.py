@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from dpbench.cli.arguments import add_json, add_verb, write_json
+from dpbench.cli.arguments import add_json, add_quiet, add_verb, write_json
 from dpbench.cli.text_tables import coloured
 
 if TYPE_CHECKING:
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 _ABOUT = """\
 Release one histogram of a confidential table, by exact noise. The spec says which columns, bounds and bins, which
-algorithm, epsilon, and the budget file of the dataset, to which the charge is written before the table is opened; it is
+algorithm, epsilon, and the budget file of the dataset, to which the charge is written before any row is read; it is
 never taken back. Written: histogram.csv and .parquet, a picture, certificate.json, error.txt and .json, and answers.csv
 where the spec names ranges. An output is never written over: where OUT is taken, the next goes to OUT-2.
-  --check   everything up to the charge, and the names and kinds of the table's columns: nothing is spent
+  --check   everything up to the charge: nothing is spent
   --verify  compare the certificate of a release with itself, its algorithm and its output; needs neither table nor
             budget; with --budget FILE its charge is looked up there
 Exit code 0: released (or checked, or verified); 1: refused, failed or not verified.
@@ -41,6 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--check", action="store_true", help="stop before the charge, and say what would be released")
     parser.add_argument("--dask", metavar="ADDRESS", help="count the files of a folder on a dask cluster")
     add_json(parser)
+    add_quiet(parser, "show no steps of a release that takes long")
     parser.set_defaults(run=run_release)
 
 
@@ -58,21 +59,28 @@ def run_release(chosen: argparse.Namespace) -> int:
         from dpbench.release import check, publish
 
         if chosen.check:
-            plan = check(chosen.spec)
+            plan = check(chosen.spec, quiet=chosen.quiet)
             if chosen.json:
                 write_json({"ready": plan.words, "epsilon": plan.cost.epsilon, "error": plan.statement.as_json()}, str)
             else:
                 words = f"ready to release {plan.words}, at {plan.cost}; nothing was charged"
                 sys.stdout.write(f"{words}\n{plan.statement}\n")
         else:
-            done = publish(chosen.spec, dask=chosen.dask)
+            done = publish(chosen.spec, dask=chosen.dask, quiet=chosen.quiet)
             if chosen.json:
-                write_json({"folder": done.folder, "cost": asdict(done.cost), "left": asdict(done.left)}, str)
+                facts = {"cost": asdict(done.cost), "left": asdict(done.left), "warnings": list(done.warnings)}
+                write_json({"folder": done.folder, **facts}, str)
             else:
                 sys.stdout.write(f"{done}\n")
+            for words in done.warnings:
+                sys.stderr.write(f"warning: {words}\n")
     except DPBenchError as error:
         sys.stderr.write(f"dpbench: {error}\n")
         return 1
+    except KeyboardInterrupt as interrupt:
+        if interrupt.args:  # what became of the charge
+            sys.stderr.write(f"dpbench: {interrupt}\n")
+        raise
     return 0
 
 

@@ -92,7 +92,7 @@ def _counted(spec: Spec, address: str | None) -> Histogram:
 
 def _write(found: Histogram, out: str | None) -> None:
     from dpbench.errors import InvalidInput
-    from dpbench.release.writing import as_table, csv_bytes, parquet_bytes
+    from dpbench.release.writing import csv_bytes, parquet_bytes, pieces
     from dpbench.store.disk import write_whole
 
     ending = Path(out).suffix.lower() if out else ".csv"
@@ -105,8 +105,8 @@ def _write(found: Histogram, out: str | None) -> None:
         np.save(stream, found.counts)
         content = stream.getvalue()
     elif ending in (".csv", ".parquet"):
-        table = as_table(found.axes, found.counts)
-        content = csv_bytes(table) if ending == ".csv" else parquet_bytes(table)
+        rows = pieces(found.axes, found.counts)
+        content = csv_bytes(rows) if ending == ".csv" else parquet_bytes(rows)
     else:
         raise InvalidInput(f"--out {out}: give a file that ends in .csv, .parquet or .npy")
     if out:

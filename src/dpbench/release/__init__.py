@@ -1,9 +1,9 @@
 """From a confidential table to a published histogram: the only place that opens one next to an algorithm.
 
-The order of steps is the point. The spec is read, the algorithm is rehearsed on an empty table, the error is stated,
-the folder is made, the charge is written to the budget file and pushed to the disk; only then is the table opened.
-From there on nothing leaves but what exact noise has passed through: no count, no tally, no time, no reason of a
-failure that may follow from a row.
+The order of steps is the point. The spec is read and the header of the table, which is public. Time and memory are
+estimated, the algorithm is rehearsed on an empty table, the error is stated, the folder is made, the charge is written
+to the budget file and pushed to the disk; only then are rows read. From there on nothing leaves but what exact noise
+has passed through: no count, no tally, no time, no reason of a failure that may follow from a row.
 """
 
 from __future__ import annotations

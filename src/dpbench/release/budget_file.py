@@ -2,7 +2,8 @@
 
 The owner writes ``dataset`` and ``epsilon`` (and ``delta``, where releases have one); releases append ``[[charge]]``
 tables. A charge is made under a lock, in a file that is written whole and pushed to the disk, and is never taken back:
-a release that dies after it has spent it. The file is bookkeeping, not enforcement: whoever copies it, or edits it,
+a release that dies after it has spent it. The lock is on the budget file itself: a lock file beside it could be removed
+while it is held. The file is bookkeeping, not enforcement: whoever copies it, or edits it,
 has another budget.
 """
 
@@ -13,15 +14,16 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
+from glob import escape
 from pathlib import Path
 from stat import S_IMODE
 from typing import Any
 
-from dpbench.errors import ReleaseRefused, shown
+from dpbench.errors import DPBenchError, ReleaseFailed, ReleaseRefused, shown
 from dpbench.store.disk import write_whole
 from dpbench.tables.spec import read_fraction
 
@@ -68,6 +70,7 @@ def charge(path: Path, dataset: str, cost: Cost, identity: str, algorithm: str, 
     """
     path = path.resolve()
     with _locked(path):
+        _remove_left_behind(path)
         text = _text(path)
         mode = _mode(path)
         account = affordable(path, dataset, cost, text)
@@ -75,20 +78,35 @@ def charge(path: Path, dataset: str, cost: Cost, identity: str, algorithm: str, 
         if cost.delta:
             lines.append(f'delta = "{cost.delta}"')
         lines += [f"algorithm = {_string(algorithm)}", f"out = {_string(out)}", ""]
-        before = text if text.endswith("\n") else text + "\n"
+        head = text if text.endswith("\n") else text + "\n"
         if not account.ids:
-            before += f"\n{FIRST}\n"
-        after = before + "\n".join(lines)
+            head += f"\n{FIRST}\n"
+        after = head + "\n".join(lines)
         left = Cost(account.left.epsilon - cost.epsilon, account.left.delta - cost.delta)
         _reads_back(path, after, left, (*account.ids, identity))
         try:
-            write_whole(path, after.encode())
-            path.chmod(mode)
+            write_whole(path, after.encode(), mode)
         except OSError as error:
-            raise ReleaseRefused(
-                f"the budget file {path} cannot be written ({error.strerror}); nothing was read and nothing charged"
-            ) from None
+            raise _not_written(path, text, error) from None
     return left
+
+
+def _not_written(path: Path, before: str, error: OSError) -> DPBenchError:
+    """What became of a charge whose writing failed: the file, still locked, says it."""
+    reason = error.strerror or type(error).__name__
+    try:
+        found = _text(path)
+    except ReleaseRefused:
+        found = None
+    if found == before:
+        return ReleaseRefused(
+            f"the budget file {path} cannot be written ({reason}); nothing was read and nothing charged"
+        )
+    if found is None:
+        stands = "it cannot be read, so the charge may stand: look into it before the next release"
+    else:
+        stands = "the charge stands in it; make sure that it is on the disk before the next release"
+    return ReleaseFailed(f"the budget file {path} was not written to its end ({reason}); {stands}; nothing was read")
 
 
 def affordable(path: Path, dataset: str, cost: Cost, text: str | None = None) -> Account:
@@ -158,8 +176,12 @@ def _mode(path: Path) -> int:
             f"charged; remove the hard links"
         )
     if not os.access(path, os.W_OK):
-        raise ReleaseRefused(f"the budget file {path} may not be written by you; nothing was charged; ask its owner")
+        raise _not_yours(path)
     return S_IMODE(found.st_mode)
+
+
+def _not_yours(path: Path) -> ReleaseRefused:
+    return ReleaseRefused(f"the budget file {path} may not be written by you; nothing was charged; ask its owner")
 
 
 def now() -> datetime:
@@ -212,19 +234,54 @@ def _string(value: str) -> str:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Be the only one who charges; a lock of the operating system, which ends with its process."""
-    beside = path.with_name(f"{path.name}.lock")
+    """Be the only one who charges; a lock of the operating system, which ends with its process.
+
+    A charge exchanges the file, so after a wait the lock may be on one that has lost its name: then the next one is
+    locked. Windows exchanges no open file. There the lock is on a file beside it, which cannot be removed while open.
+    """
     try:
-        number = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+        number = _lock(path)
+    except PermissionError:
+        raise _not_yours(path) from None
     except OSError as error:
         raise ReleaseRefused(
-            f"the budget file {path} cannot be locked ({error.strerror}: {beside}); nothing was charged"
+            f"the budget file {path} cannot be locked ({error.strerror}); nothing was charged; look whether it is there"
         ) from None
     try:
-        if sys.platform == "win32":
-            msvcrt.locking(number, msvcrt.LK_LOCK, 1)
-        else:
-            fcntl.flock(number, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(number)
+        os.close(number)  # which is what gives the lock back
+
+
+if sys.platform == "win32":
+
+    def _lock(path: Path) -> int:
+        number = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            msvcrt.locking(number, msvcrt.LK_LOCK, 1)
+        except OSError:
+            os.close(number)
+            raise
+        return number
+
+else:
+
+    def _lock(path: Path) -> int:
+        """A descriptor that holds the lock on the file of this name."""
+        while True:
+            number = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                fcntl.flock(number, fcntl.LOCK_EX)
+                if os.path.samestat(os.fstat(number), path.stat()):
+                    return number
+            except BaseException:
+                os.close(number)
+                raise
+            os.close(number)
+
+
+def _remove_left_behind(path: Path) -> None:
+    """Remove what killed charges have begun to write; a live one would hold the lock."""
+    for left in path.parent.glob(f".{escape(path.name)}.*.part"):
+        with suppress(OSError):
+            left.unlink()

@@ -82,6 +82,9 @@ def _bars(counts: Ints) -> Pixels:
 
 
 def _heat(plane: Ints) -> Pixels:
+    for axis, side in enumerate(plane.shape):
+        if side > WIDTH:  # fewer pixels than cells: the largest of theirs
+            plane = np.maximum.reduceat(plane, np.arange(WIDTH) * side // WIDTH, axis=axis)
     shade = np.log1p(plane) / max(float(np.log1p(plane.max())), 1.0)
     turned = shade[::-1]
     times = [max(1, WIDTH // side) for side in turned.shape]

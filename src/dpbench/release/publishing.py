@@ -2,49 +2,55 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-import shutil
 import warnings
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from json import dumps
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, Outcome
-from dpbench.errors import AlgorithmFailed, DPBenchError, InvalidTable, ReleaseFailed, ReleaseRefused
+from dpbench.errors import AlgorithmFailed, InvalidTable, ReleaseFailed, ReleaseRefused
 from dpbench.mathematics.postprocess import apply_steps
 from dpbench.privacy import ZCDP, Notion, PureDP
 from dpbench.privacy.exact_channel import Exact, NoDraws
 from dpbench.privacy.opendp_noise import OpenDPNoise
+from dpbench.progress import StepProgress
 from dpbench.releasable import STEPS
 from dpbench.release.algorithms import chosen
 from dpbench.release.budget_file import Cost, affordable, charge
 from dpbench.release.certificate import certificate
+from dpbench.release.folder import put as _put
+from dpbench.release.folder import unfinished
 from dpbench.release.picture import png, svg
+from dpbench.release.size import Size, insist_on_memory, size_of
 from dpbench.release.statement import Answers, Statement, as_budget, error_text, state, usual_workload
-from dpbench.release.writing import as_table, csv_bytes, parquet_bytes, wide_csv
+from dpbench.release.writing import csv_bytes, parquet_bytes, pieces, wide_csv
 from dpbench.store.disk import sync_folder
 from dpbench.tables import Spec, from_counts, histogram, read_spec
 from dpbench.tables.cluster import connected, histogram_on_cluster
 from dpbench.tables.counting import capped
-from dpbench.tables.sources import batches, insist_on_a_table
+from dpbench.tables.counting import histogram as count_rows
+from dpbench.tables.sources import columns_of_counts, insist_on_a_table, look_at_header
 from dpbench.workloads import Workload
 
 Ints = NDArray[np.int64]
 
 NEEDED = ("dataset", "epsilon", "algorithm", "budget", "out")
-MOST_OUTPUTS = 10_000
-"""Releases of one name."""
+STEPS_SHOWN = 7
+"""Of a release that takes long."""
+FACTOR = 3
+"""Between the published total and the number of rows that the spec guesses, from which on there is a warning."""
 FAILED = "the release failed after its charge, which stays; why is not said, since that may follow from the rows"
-STAYS = "the charge was made before the table was opened, and stays"
+STAYS = "the charge was made before any row was read, and stays"
+INTERRUPTED = "the release was interrupted after its charge, which stays"
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,8 @@ class Released:
     cost: Cost
     left: Cost
     words: str
+    warnings: tuple[str, ...] = ()
+    """What seems odd about the published numbers, or about the disk that they are on."""
 
     def __str__(self) -> str:
         return f"released {self.words} to {self.folder}; it cost {self.cost}; {self.left} is left"
@@ -74,6 +82,8 @@ class Plan:
     out: Path
     budget: Path
     dataset: str
+    size: Size
+    """Time and memory that the release will take, about."""
 
     @property
     def words(self) -> str:
@@ -82,101 +92,96 @@ class Plan:
 
 
 def publish(
-    spec: str | PathLike[str] | Mapping[str, Any], table: object = None, *, dask: str | None = None
+    spec: str | PathLike[str] | Mapping[str, Any],
+    table: object = None,
+    *,
+    dask: str | None = None,
+    quiet: bool = True,
 ) -> Released:
     """Release one histogram; ``table`` is a frame in place of the file that the spec names.
 
-    With ``dask``, the address of a cluster, its workers count the files of the table; noise is drawn here.
+    With ``dask``, the address of a cluster, its workers count the files of the table; noise is drawn here. Unless
+    ``quiet``, stderr shows the steps of a release that will take long.
 
-    Raises :class:`ReleaseRefused` (or another error of the spec) before anything is charged or read, and
+    Raises :class:`ReleaseRefused` (or another error of the spec) before anything is charged and any row is read, and
     :class:`ReleaseFailed` afterwards, when the charge stays.
     """
-    plan = prepared(read_spec(spec), table, dask)
-    cluster = None if dask is None else connected(dask)
-    staging, identity = _folder_for(plan.out), secrets.token_hex(8)
-    try:
-        left = charge(
-            plan.budget,
-            plan.dataset,
-            plan.cost,
-            identity,
-            plan.algorithm.name,
-            plan.spec.out.name if plan.spec.out else "",
-        )
-    except BaseException:
-        shutil.rmtree(staging, ignore_errors=True)
-        if cluster is not None:
-            cluster.close()
-        raise
-    # from here on the charge is on the disk, and only now is the table opened
-    folder, failure = None, ""
-    try:
-        folder = _put(_files(plan, table, identity, cluster), staging, plan.out)
-    except InvalidTable as error:  # names and kinds of columns, or a file that cannot be read: never a row
-        failure = f"{error}; {STAYS}"
-    except Exception:  # whatever it says may follow from a row
-        failure = FAILED
-    except BaseException:  # interrupted: the charge stays all the same
-        shutil.rmtree(staging, ignore_errors=True)
-        raise
-    finally:
-        if cluster is not None:
-            cluster.close()
-    if folder is None:
-        shutil.rmtree(staging, ignore_errors=True)
-        raise ReleaseFailed(failure)
-    return Released(folder, plan.cost, left, plan.words)
+    with StepProgress(STEPS_SHOWN, quiet=quiet) as begins:
+        plan = prepared(read_spec(spec), table, dask, begins)
+        with _cluster(dask) as cluster, unfinished(plan.out) as staging:
+            identity = secrets.token_hex(8)
+            named = plan.spec.out.name if plan.spec.out else ""
+            left = charge(plan.budget, plan.dataset, plan.cost, identity, plan.algorithm.name, named)
+            # from here on the charge is on the disk, and only now are rows read
+            try:
+                found = _after_the_charge(plan, table, identity, cluster, staging, begins)
+            except KeyboardInterrupt:
+                found = None
+            if found is None:
+                raise KeyboardInterrupt(INTERRUPTED)
+    if isinstance(found, str):
+        raise ReleaseFailed(found)
+    return Released(found.folder, plan.cost, left, plan.words, (*_doubts(plan.spec, found.total), *found.warnings))
 
 
-def check(spec: str | PathLike[str] | Mapping[str, Any], table: object = None) -> Plan:
-    """All that a release does before its charge, and a look at the names and kinds of columns; nothing is spent.
+def check(spec: str | PathLike[str] | Mapping[str, Any], table: object = None, *, quiet: bool = True) -> Plan:
+    """All that a release does before its charge; nothing is spent.
 
     The header of a table counts as public here. Rows are not looked at.
     """
-    plan = prepared(read_spec(spec), table)
-    affordable(plan.budget, plan.dataset, plan.cost)
-    source = plan.spec.table if table is None else table
-    if source is not None:
-        batches(source, plan.spec.axes)
-    return plan
+    with StepProgress(STEPS_SHOWN, quiet=quiet) as begins:
+        return prepared(read_spec(spec), table, None, begins)
 
 
-def prepared(spec: Spec, table: object = None, dask: str | None = None) -> Plan:
-    """Read everything but the table: algorithm, budget, what is paid for a record, the statement; and rehearse."""
+def prepared(spec: Spec, table: object, dask: str | None, begins: StepProgress) -> Plan:
+    """Read everything but rows: header, algorithm, budget, what is paid for a record, the statement; and rehearse."""
     for key in NEEDED:
         if getattr(spec, key) is None:
             raise spec.wrong(key, f"a release needs the key {key}; add it to the spec")
     if table is None and spec.table is None and spec.counts is None:
         raise spec.wrong("table", 'a release needs a table; add table = "FILE" (or counts = "FILE") to the spec')
-    _insist_on_a_source((spec.table or spec.counts) if table is None else table)
+    _insist_on_a_source(spec, table)
     if dask is not None and (table is not None or spec.table is None):
         raise ReleaseRefused("a cluster counts the files of a table, and the spec names none; leave --dask out")
     assert spec.epsilon is not None and spec.algorithm is not None  # noqa: S101, PT018  # for the type checker
     assert spec.out is not None and spec.budget is not None and spec.dataset is not None  # noqa: S101, PT018
-    algorithm, advice = chosen(spec)
     cost = Cost(spec.epsilon, spec.delta or Fraction(0))
     affordable(spec.budget, spec.dataset, cost)
+    size = size_of(spec.domain, spec.algorithm)
+    insist_on_memory(size)
+    begins.expect(size.seconds, f"a release of {spec.domain} cells takes {size}, besides the reading of the table")
+    begins("choosing the algorithm")
+    algorithm, advice = chosen(spec)
     notion = paid_per_record(cost, spec.records_per_person)
     if notion.name not in algorithm.notions:
         raise ReleaseRefused(f"{algorithm.name} has no {notion.name} differential privacy; leave delta out of the spec")
     workload, words = usual_workload(spec.domain)
     algorithm.check_domain(spec.domain.afford(), workload)
+    begins("rehearsing on an empty table")
+    nobody = count_rows({axis.name: [] for axis in spec.axes}, spec.axes).counts
     try:
-        nobody = np.zeros(spec.domain.shape, dtype=np.int64)
         draw(algorithm, nobody, workload, notion, channel=_channel_of(spec))
     except AlgorithmFailed:
         raise ReleaseRefused(
             f"{algorithm.name} fails on an empty table of {spec.domain} cells at {cost}, where noise is too large for "
             f"whole numbers of 62 bits; nothing was charged; take a larger epsilon, or fewer cells"
         ) from None
+    begins("stating the error")
     statement = state(algorithm, workload, words, notion, advice, spec.records)
-    return Plan(spec, algorithm, workload, notion, cost, statement, spec.out, spec.budget, spec.dataset)
+    return Plan(spec, algorithm, workload, notion, cost, statement, spec.out, spec.budget, spec.dataset, size)
 
 
-def _insist_on_a_source(source: object) -> None:
-    """Refuse what is no table by its name or type alone: nothing is opened, and a slip costs no charge."""
+def _insist_on_a_source(spec: Spec, table: object) -> None:
+    """Refuse what is no table by its name or type, or has another header: no row is read, and a slip costs no charge.
+
+    Between this look and the release the file may become another one. Then the release fails after its charge.
+    """
+    source, axes = (spec.table if table is None else table), list(spec.axes)
+    if source is None:
+        source, axes = spec.counts, list(columns_of_counts(spec.axes))
     try:
         insist_on_a_table(source)
+        look_at_header(source, axes)
     except InvalidTable as error:
         raise ReleaseRefused(f"{error}; nothing was charged") from None
 
@@ -226,14 +231,89 @@ def released_counts(outcome: Outcome) -> Ints:
     return np.asarray(processed(outcome)[0])
 
 
-def _files(plan: Plan, table: object, identity: str, cluster: Any) -> dict[str, bytes]:
-    """The table read, the noise drawn, and everything that leaves, by name."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # a warning would say something of the rows
-        counts = _counts(plan.spec, table, cluster)
-        outcome = draw(plan.algorithm, counts, plan.workload, plan.notion, channel=_channel_of(plan.spec))
-        del counts
-        return _output(plan, outcome, identity)
+class _Written(NamedTuple):
+    """A release that is on the disk."""
+
+    folder: Path
+    total: int
+    warnings: tuple[str, ...]
+
+
+def _after_the_charge(
+    plan: Plan, table: object, identity: str, cluster: Any, staging: Path, begins: StepProgress
+) -> _Written | str:
+    """The table read, the noise drawn, the files written; or why not, as far as that follows from no row.
+
+    Whatever an unexpected error says while rows are read or noise is drawn may follow from a row. Memory that runs out
+    in an algorithm whose arrays follow from the domain does not, and nothing does once noise has been drawn.
+    """
+    public: tuple[type[Exception], ...] = (InvalidTable,)  # names and kinds of columns, or a file that cannot be read
+    failure = ""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # a warning would say something of the rows
+            begins("reading the table")
+            counts = _counts(plan.spec, table, cluster)
+            public = () if plan.algorithm.data_dependent else (MemoryError,)
+            begins("drawing noise")
+            outcome = draw(plan.algorithm, counts, plan.workload, plan.notion, channel=_channel_of(plan.spec))
+            del counts
+            public = (MemoryError, ImportError)
+            begins("making the files")
+            published = released_counts(outcome)
+            files = _output(plan, outcome, published, identity)
+            public = (MemoryError, OSError)
+            begins("writing the files")
+            folder = _put(files, staging, plan.out)
+            return _Written(folder, int(published.sum()), _pushed(folder))
+    except Exception as error:
+        failure = _why(error) if isinstance(error, public) else FAILED
+    return failure
+
+
+def _why(error: Exception) -> str:
+    """A failure after the charge, in words that follow from no row."""
+    if isinstance(error, InvalidTable):
+        return f"{error}; {STAYS}"
+    reason = "memory ran out; take fewer cells, or a larger machine"
+    if isinstance(error, ImportError):
+        reason = f"the package {error.name} cannot be imported; install it"
+    elif isinstance(error, OSError):
+        reason = f"its files cannot be written ({error.strerror or type(error).__name__}); look at the disk"
+    return f"the release failed after its charge, which stays: {reason}"
+
+
+def _pushed(folder: Path) -> tuple[str, ...]:
+    """Push the name of a complete release to the disk; a warning where that fails, for the release is there."""
+    try:
+        sync_folder(folder.parent)
+    except OSError as error:
+        return (f"{folder} is complete, but a power failure may lose it ({error.strerror}); copy it elsewhere",)
+    return ()
+
+
+def _doubts(spec: Spec, total: int) -> tuple[str, ...]:
+    """A warning where the published total is far from the number of rows that the spec guesses; both are public."""
+    if spec.records is None or spec.records <= FACTOR * total <= FACTOR**2 * spec.records:
+        return ()
+    return (
+        f"the published total is {total:,} and the spec says records = {spec.records:,}: they are more than a factor "
+        f"of {FACTOR} apart; usual reasons are dates or numbers in a form that was not read, another column than was "
+        f"meant, rows that the rules outside and missing leave out, and, where records are few, noise alone",
+    )
+
+
+@contextmanager
+def _cluster(address: str | None) -> Iterator[Any]:
+    """A client of a cluster, closed afterwards; None without an address."""
+    if address is None:
+        yield None
+        return
+    client = connected(address)
+    try:
+        yield client
+    finally:
+        client.close()
 
 
 def _counts(spec: Spec, table: object, cluster: Any) -> Ints:
@@ -245,12 +325,13 @@ def _counts(spec: Spec, table: object, cluster: Any) -> Ints:
     return capped(histogram(spec.table if table is None else table, spec.axes).counts)
 
 
-def _output(plan: Plan, outcome: Outcome, identity: str) -> dict[str, bytes]:
-    """Files made from the outcome and from public things alone."""
+def _output(plan: Plan, outcome: Outcome, counts: Ints, identity: str) -> dict[str, bytes]:
+    """Files made from the outcome and from public things alone, by name."""
     spec = plan.spec
-    counts = released_counts(outcome)
-    cells = as_table(spec.axes, counts)
-    files = {"histogram.csv": csv_bytes(cells), "histogram.parquet": parquet_bytes(cells)}
+    files = {
+        "histogram.csv": csv_bytes(pieces(spec.axes, counts)),
+        "histogram.parquet": parquet_bytes(pieces(spec.axes, counts)),
+    }
     if counts.ndim == 2:
         files["histogram-wide.csv"] = wide_csv(spec.axes, counts)
     title = f"{plan.dataset}: {' by '.join(axis.name for axis in spec.axes)} ({plan.cost})"
@@ -263,37 +344,3 @@ def _output(plan: Plan, outcome: Outcome, identity: str) -> dict[str, bytes]:
     files["error.txt"] = error_text(plan.statement, answers)
     made = certificate(spec, plan.algorithm, outcome.ledger, plan.cost, identity, files)
     return {**files, "certificate.json": (dumps(made, indent=1) + "\n").encode()}
-
-
-def _folder_for(out: Path) -> Path:
-    """A new folder beside the output, which shows before the charge that one can be written."""
-    staging = out.with_name(f".{out.name}.{secrets.token_hex(6)}.unfinished")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        staging.mkdir()
-        (staging / "written").write_bytes(b"")
-        (staging / "written").unlink()
-    except OSError as error:
-        with suppress(OSError):
-            shutil.rmtree(staging)
-        raise ReleaseRefused(
-            f"the folder {out} cannot be written ({error.strerror}); nothing was charged; choose another"
-        ) from None
-    return staging
-
-
-def _put(files: dict[str, bytes], staging: Path, out: Path) -> Path:
-    """Write every file, push it to the disk, and give the folder its name: OUT, or OUT-2, ... where that is taken."""
-    for name, content in files.items():
-        with (staging / name).open("wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-    sync_folder(staging)
-    for number in range(1, MOST_OUTPUTS):
-        folder = out if number == 1 else out.with_name(f"{out.name}-{number}")
-        with suppress(OSError):
-            staging.rename(folder)
-            sync_folder(folder.parent)
-            return folder
-    raise DPBenchError("no name is left for the output")

@@ -312,7 +312,7 @@ class Answers:
         columns["guaranteed_low"], columns["guaranteed_high"] = (
             (nothing, nothing) if bars is None else (bars.sure[:, 0], bars.sure[:, 1])
         )
-        return csv_bytes(pa.table(columns))
+        return csv_bytes([pa.table(columns)])
 
     def as_json(self) -> dict[str, Any]:
         """The cells and the answer of every range, and their intervals."""

@@ -11,14 +11,20 @@ _UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
 """What file systems answer that cannot push a folder to the disk."""
 
 
-def write_whole(path: Path, content: bytes | Iterable[bytes]) -> None:
-    """Write a file under a temporary name, push it to the disk, and give it its name; content may come in pieces."""
+def write_whole(path: Path, content: bytes | Iterable[bytes], mode: int | None = None) -> None:
+    """Write a file under a temporary name, push it to the disk, and give it its name; content may come in pieces.
+
+    It has its permissions before it has its name. An error can also come after that: then the file is the new one, and
+    its name may be lost in a power failure.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with temporary.open("wb") as file:
             for piece in (content,) if isinstance(content, bytes) else content:
                 file.write(piece)
             file.flush()
+            if mode is not None:
+                temporary.chmod(mode)
             os.fsync(file.fileno())
         temporary.replace(path)
         sync_folder(path.parent)

@@ -11,7 +11,6 @@ is longer than :data:`LONGEST_LINE`, is passed over.
 
 from __future__ import annotations
 
-import csv
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 from dpbench.errors import InvalidTable, shown
 from dpbench.tables.axes import Axis, Numbers
 from dpbench.tables.frames import batch_of, columns_of, is_column, lazy_batches
+from dpbench.tables.header import CODECS, csv_names, separator
 from dpbench.tables.values import check_kind, numbers_of
 
 BATCH = 2**17
@@ -34,11 +34,10 @@ BLOCK = 2**22
 """Bytes of a CSV file that are read at a time."""
 LONGEST_LINE = 2**22
 """Bytes of a line of a CSV file."""
-HEADER = 2**12
-"""Bytes of a CSV file that are read at a time in search of the end of its first line."""
 PAGE = 2**20
 """Bytes of a Parquet file that are read at a time."""
-COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
+DECLARED = ("ParquetFileFormat", "IpcFileFormat")
+"""Formats of datasets that say the kinds of their columns; those of others are guessed from rows."""
 LARGEST_TOTAL = 2**52
 """Up to here every sum of counts is exact, as a float too."""
 UNREADABLE = "cannot be read to its end; write it again"
@@ -47,31 +46,42 @@ UNREADABLE = "cannot be read to its end; write it again"
 def batches(table: object, axes: Sequence[Axis]) -> Iterator[Any]:
     """Arrow record batches with the columns of the axes, in their order, at most :data:`BATCH` rows each.
 
-    Names are checked before the first batch is read, and so are kinds, where a schema declares them; those that a
-    library reads off the rows of a frame are not.
+    The header is looked at before the first batch is read.
     """
+    look_at_header(table, axes)
     names = [axis.name for axis in axes]
     if isinstance(table, str | os.PathLike):
-        files = list_files(Path(table))
-        for file in files:
-            opened = _csv_kinds(file) if _kind(file) == ".csv" else _parquet_kinds(file)
-            _check(str(file), opened, axes)
-        return _pieces(piece for file in files for piece in _from_file(file, names))
-    described, frame, polars = type(table).__name__, columns_of(table, names), sys.modules.get("polars")
+        return _pieces(piece for file in list_files(Path(table)) for piece in _from_file(file, names))
+    described, frame, polars = f"the {type(table).__name__}", columns_of(table, names), sys.modules.get("polars")
     if frame is not None:
-        if not all(is_column(values) for values in frame.values()) or len({*map(len, frame.values())}) > 1:
+        if len({*map(len, frame.values())}) > 1:
             raise _no_table(table)
-        _insist_on_names(described, frame, axes)
-        return _pieces(_followed((batch_of(frame) for _ in range(1)), f"the {described}"))
+        return _pieces(_followed((batch_of(frame) for _ in range(1)), described))
     if polars is not None and isinstance(table, polars.LazyFrame):
-        present: list[str] = []
-        with suppress(Exception):  # a plan that makes no table
-            present = table.collect_schema().names()
-        _insist_on_names(described, present, axes)
-        return _pieces(_followed(lazy_batches(table, names, BATCH), f"the {described}"))
+        return _pieces(_followed(lazy_batches(table, names, BATCH), described))
     reader = _reader(table, names)
-    _check(described, _unique(reader.schema.names, reader.schema.types), axes)
-    return _pieces(_followed(reader, f"the {described}"), names)
+    _check(type(table).__name__, _undeclared(reader.schema.names), axes)
+    return _pieces(_followed(reader, described), names)
+
+
+def look_at_header(table: object, axes: Sequence[Axis]) -> None:
+    """Refuse a table whose header does not fit; no row is read, and what is found follows from the header alone.
+
+    Of a frame in memory these are the names of its columns, and their kinds where an Arrow schema declares them: those
+    of pandas, polars and mappings follow from rows. Other streams would have to be run, and are not looked at.
+    """
+    if isinstance(table, str | os.PathLike):
+        for file in list_files(Path(table)):
+            _check(str(file), _header(file), axes)
+        return
+    header = None
+    with suppress(Exception):  # whatever another library's frame does
+        header = _header_of_frame(table)
+    if header is not None:
+        _check(type(table).__name__, header, axes)
+    frame = columns_of(table, [axis.name for axis in axes])
+    if frame is not None and not all(map(is_column, frame.values())):
+        raise _no_table(table)
 
 
 def list_files(path: Path) -> list[Path]:
@@ -126,8 +136,7 @@ def from_counts(path: Path, axes: Sequence[Axis]) -> NDArray[np.int64]:
     where the row is dropped, and ``count``. Rows of the same cell add up; a cell that is not of the domain is dropped.
     """
     shape = tuple(axis.cells for axis in axes)
-    columns = [Numbers(f"{axis.name}_cell", 0, axis.cells, bins=1) for axis in axes]
-    counted = Numbers("count", 0, 1, bins=1)
+    *columns, counted = columns_of_counts(axes)
     counts = np.zeros(prod(shape), dtype=np.int64)
     for batch in batches(path, [*columns, counted]):
         many = numbers_of(counted, batch.column(len(columns)))
@@ -144,56 +153,72 @@ def from_counts(path: Path, axes: Sequence[Axis]) -> NDArray[np.int64]:
     return counts.reshape(shape)
 
 
+def columns_of_counts(axes: Sequence[Axis]) -> list[Numbers]:
+    """The columns of a histogram that a database counted."""
+    columns = [Numbers(f"{axis.name}_cell", 0, axis.cells, bins=1) for axis in axes]
+    return [*columns, Numbers("count", 0, 1, bins=1)]
+
+
 def _hidden(file: Path, folder: Path) -> bool:
     return any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
 
 
 def _kind(file: Path) -> str:
     endings = [ending.lower() for ending in file.suffixes[-2:]]
-    if endings and endings[-1] in COMPRESSED:
+    if endings and endings[-1] in CODECS:
         endings.pop()
     return endings[-1] if endings else ""
 
 
-def _insist_on_names(described: str, present: Iterable[str], axes: Sequence[Axis]) -> None:
-    missing = next((axis.name for axis in axes if axis.name not in present), None)
-    if missing is not None:
-        raise InvalidTable(f"{described} has no column named {shown(missing)}, or more than one; correct the spec")
+def _pairs(schema: Any) -> list[tuple[str, Any]]:
+    return list(zip(schema.names, schema.types, strict=True))
 
 
-def _check(described: str, kinds: Mapping[str, Any], axes: Sequence[Axis]) -> None:
+def _check(described: str, header: Sequence[tuple[str, Any]], axes: Sequence[Axis]) -> None:
     for axis in axes:
-        _insist_on_names(described, kinds, [axis])
-        check_kind(axis, kinds[axis.name])
+        kinds = [kind for name, kind in header if name == axis.name]
+        if not kinds:
+            found = separator([name for name, _ in header])
+            advice = f"it looks separated by {found}: write it with commas" if found else "correct the spec"
+            raise InvalidTable(f"{described} has no column named {shown(axis.name)}; {advice}")
+        if len(kinds) > 1:
+            raise InvalidTable(f"{described} has {len(kinds)} columns named {shown(axis.name)}; give each its own name")
+        check_kind(axis, kinds[0])
 
 
-def _unique(names: Sequence[str], kinds: Sequence[Any]) -> dict[str, Any]:
-    return {name: kind for name, kind in zip(names, kinds, strict=True) if list(names).count(name) == 1}
-
-
-def _csv_kinds(file: Path) -> dict[str, Any]:
-    """The names in the first line; all columns are text."""
+def _header(file: Path) -> list[tuple[str, Any]]:
+    """Names and kinds of a file; all columns of a CSV file are text."""
     import pyarrow as pa
 
-    names = _csv_names(file)
-    return _unique(names, [pa.binary()] * len(names))
+    if _kind(file) == ".csv":
+        return [(name, pa.binary()) for name in csv_names(file)]
+    return _pairs(_parquet_schema(file))
 
 
-def _csv_names(file: Path) -> list[str]:
-    """The first line as people read it: UTF-8, without the mark that some programs put first, and without blanks."""
-    names: list[str] = []
-    with suppress(OSError, ValueError, StopIteration, csv.Error), closing(_stream(file, 0)) as stream:
-        line, piece = b"", b"-"
-        while b"\n" not in line and len(line) <= LONGEST_LINE and piece:
-            piece = stream.read(HEADER)
-            line += piece
-        line = line.partition(b"\n")[0]
-        if line and len(line) <= LONGEST_LINE:
-            written = line.decode("utf-8-sig", "replace")
-            names = [name.strip() for name in next(csv.reader([written], strict=True))]
-    if not names:
-        raise InvalidTable(f"{file} is no CSV file with a header; correct it")
-    return names
+def _header_of_frame(table: Any) -> list[tuple[str, Any]] | None:
+    """Names, and kinds as far as they are declared; None where the table says nothing before it is run."""
+    import pyarrow as pa
+
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    if polars is not None and isinstance(table, polars.LazyFrame):
+        names = table.collect_schema().names()
+    elif isinstance(table, Mapping):
+        names = list(table)
+    elif isinstance(getattr(table, "schema", None), pa.Schema):
+        declared = not hasattr(table, "scanner") or type(getattr(table, "format", None)).__name__ in DECLARED
+        return _pairs(table.schema) if declared else _undeclared(table.schema.names)
+    else:
+        names = list(table.columns)
+        if not all(isinstance(name, str) for name in names) and not (pandas and isinstance(table, pandas.DataFrame)):
+            return None
+    return _undeclared(names)
+
+
+def _undeclared(names: Iterable[str]) -> list[tuple[str, Any]]:
+    """Columns whose kinds are not public; one without a kind fits every axis."""
+    import pyarrow as pa
+
+    return [(name, pa.null()) for name in names]
 
 
 def _stream(file: Path, size: int) -> Any:
@@ -220,7 +245,7 @@ def _csv_batches(file: Path, names: Sequence[str]) -> Iterator[Any]:
 
     from dpbench.mathematics.kernels.texts import split_lines
 
-    header = _csv_names(file)
+    header = csv_names(file)
     wanted = np.array([names.index(name) if name in names else -1 for name in header], dtype=np.int64)
     kind = pa.large_binary()
     for number, whole in enumerate(_whole_lines(file)):
@@ -237,7 +262,8 @@ def _csv_batches(file: Path, names: Sequence[str]) -> Iterator[Any]:
         yield pa.RecordBatch.from_arrays(columns, names=list(names))
 
 
-def _parquet_kinds(file: Path) -> dict[str, Any]:
+def _parquet_schema(file: Path) -> Any:
+    """As the footer has it."""
     import pyarrow as pa
     from pyarrow.parquet import read_schema
 
@@ -246,7 +272,7 @@ def _parquet_kinds(file: Path) -> dict[str, Any]:
         schema = read_schema(file)
     if schema is None:
         raise InvalidTable(f"{file} cannot be read as Parquet; write it again, or give a .csv file")
-    return _unique(schema.names, schema.types)
+    return schema
 
 
 def _from_file(file: Path, names: Sequence[str]) -> Iterator[Any]:
