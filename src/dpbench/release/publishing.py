@@ -28,7 +28,7 @@ from dpbench.releasable import STEPS
 from dpbench.release.algorithms import chosen
 from dpbench.release.budget_file import Cost, affordable, charge
 from dpbench.release.certificate import certificate
-from dpbench.release.picture import png, svg
+from dpbench.release.picture import png, svg, title
 from dpbench.release.statement import Answers, Statement, as_budget, error_text, state, usual_workload
 from dpbench.release.writing import as_table, csv_bytes, parquet_bytes, wide_csv
 from dpbench.store.disk import sync_folder
@@ -253,8 +253,8 @@ def _output(plan: Plan, outcome: Outcome, identity: str) -> dict[str, bytes]:
     files = {"histogram.csv": csv_bytes(cells), "histogram.parquet": parquet_bytes(cells)}
     if counts.ndim == 2:
         files["histogram-wide.csv"] = wide_csv(spec.axes, counts)
-    title = f"{plan.dataset}: {' by '.join(axis.name for axis in spec.axes)} ({plan.cost})"
-    files["picture.svg"], files["picture.png"] = svg(spec.axes, counts, title), png(counts)
+    above = title(plan.dataset, [axis.name for axis in spec.axes], plan.cost)
+    files["picture.svg"], files["picture.png"] = svg(spec.axes, counts, above), png(counts)
     answers = Answers.of(spec.ranges, counts, outcome)
     if spec.ranges:
         files["answers.csv"] = answers.csv()
