@@ -22,12 +22,17 @@ LIGHT, DARK = np.array([244.0, 247, 251]), np.array([8.0, 48, 107])
 TICKS = 5
 
 
+def title(dataset: str, columns: Sequence[str], cost: object) -> str:
+    """The line above a picture."""
+    return f"{dataset}: {' by '.join(columns)} ({cost})"
+
+
 def png(counts: Ints) -> bytes:
     """The histogram as an image, without words."""
     return _encoded(_bars(counts) if counts.ndim == 1 else _heat(_plane(counts)))
 
 
-def svg(axes: Sequence[Axis], counts: Ints, title: str) -> bytes:
+def svg(axes: Sequence[Axis], counts: Ints, above: str) -> bytes:
     """The same with a title and labelled axes; beyond two axes, the first two."""
     plane = counts if counts.ndim == 1 else _plane(counts)
     high = WIDTH if plane.ndim == 2 else HEIGHT
@@ -37,7 +42,7 @@ def svg(axes: Sequence[Axis], counts: Ints, title: str) -> bytes:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH + 2 * MARGIN}" height="{high + 2 * MARGIN}" '
         f'font-family="sans-serif" font-size="12">',
-        f'<text x="{MARGIN}" y="24" font-size="15">{escape(title)}</text>',
+        f'<text x="{MARGIN}" y="24" font-size="15">{escape(above)}</text>',
         f'<image x="{MARGIN}" y="{MARGIN - 24}" width="{WIDTH}" height="{high}" preserveAspectRatio="none" '
         f'style="image-rendering:pixelated" href="data:image/png;base64,{data}"/>',
     ]

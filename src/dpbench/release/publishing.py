@@ -29,7 +29,7 @@ from dpbench.release.budget_file import Cost, affordable, charge
 from dpbench.release.certificate import certificate
 from dpbench.release.folder import put as _put
 from dpbench.release.folder import unfinished
-from dpbench.release.picture import png, svg
+from dpbench.release.picture import png, svg, title
 from dpbench.release.size import Size, insist_on_memory, size_of
 from dpbench.release.statement import Answers, Statement, as_budget, error_text, state, usual_workload
 from dpbench.release.writing import csv_bytes, parquet_bytes, pieces, wide_csv
@@ -334,8 +334,8 @@ def _output(plan: Plan, outcome: Outcome, counts: Ints, identity: str) -> dict[s
     }
     if counts.ndim == 2:
         files["histogram-wide.csv"] = wide_csv(spec.axes, counts)
-    title = f"{plan.dataset}: {' by '.join(axis.name for axis in spec.axes)} ({plan.cost})"
-    files["picture.svg"], files["picture.png"] = svg(spec.axes, counts, title), png(counts)
+    above = title(plan.dataset, [axis.name for axis in spec.axes], plan.cost)
+    files["picture.svg"], files["picture.png"] = svg(spec.axes, counts, above), png(counts)
     answers = Answers.of(spec.ranges, counts, outcome)
     if spec.ranges:
         files["answers.csv"] = answers.csv()

@@ -191,7 +191,8 @@ def _tried(algorithm: Algorithm, workload: Workload, notion: Notion, error: floa
 
     All tables see the same noise, and the mean over it is put right by the known error of the estimate.
     """
-    domain, sizes = workload.domain, MAGNITUDES
+    domain = workload.domain
+    sizes: tuple[int, ...] = MAGNITUDES
     if records is not None:
         sizes = tuple(max(round(records * BELIEF**step), 1) for step in NEAR)
     if domain.size > MOST_CELLS:
@@ -220,7 +221,9 @@ def _shape(family: str, domain: Domain) -> NDArray[np.float64]:
 
 def _advice(plain: Mapping[str, Any]) -> Advice:
     """What ``Advice.to_dict`` made."""
-    known = {name: tuple(each) if isinstance(each, list) else each for name, each in plain.items() if name != "text"}
+    known: dict[str, Any] = {
+        name: tuple(each) if isinstance(each, list) else each for name, each in plain.items() if name != "text"
+    }
     known["domain"] = Domain.of(plain["domain"])
     known["alternatives"] = tuple(Alternative(**each) for each in plain["alternatives"])
     return Advice(**known)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
+from html import escape
 from itertools import zip_longest
 from math import isclose, prod
 from os import PathLike
@@ -47,6 +48,7 @@ from dpbench.release.certificate import (
     parameters,
     promise,
 )
+from dpbench.release.picture import title
 from dpbench.release.publishing import paid_per_record
 from dpbench.release.statement import Answers, Statement, as_budget, error_text, expected, usual_workload
 from dpbench.tables.spec import MOST_PER_PERSON, NAME, read_fraction
@@ -136,7 +138,10 @@ class _Release:
     @cached_property
     def notion(self) -> Notion:
         paid = self.certificate["per_record"]
-        return {"pure": PureDP, "zCDP": ZCDP}[paid["notion"]](_amount(paid["amount"]))
+        if paid["notion"] not in ("pure", "zCDP"):
+            raise ValueError
+        amount = _amount(paid["amount"])
+        return PureDP(amount) if paid["notion"] == "pure" else ZCDP(amount)
 
     @cached_property
     def cost(self) -> Cost:
@@ -192,16 +197,16 @@ class _Release:
         listed: dict[str, str] = self.certificate["files"]
         for name, digest in listed.items():
             if Path(name).name != name or not (self.place / name).is_file():
-                yield f"{name} is not there"
+                yield f"{shown(name)} is not there"
             if sha256((self.place / name).read_bytes()).hexdigest() != digest:
-                yield f"{name} is another file than the one that was released"
+                yield f"{shown(name)} is another file than the one that was released"
         yield from (
-            f"{name} is not in the certificate"
+            f"{shown(name)} is not in the certificate"
             for name in sorted({each.name for each in self.place.iterdir()} - set(listed) - {CERTIFICATE})
         )
         wide = {"histogram-wide.csv"} if len(self.certificate["columns"]) == 2 else set()
         for name in sorted({*listed} ^ {*FILES, *wide, *({"answers.csv"} & {*listed})}):
-            yield f"{name} is no file of a release with these columns, or is missing"
+            yield f"{shown(name)} is no file of a release with these columns, or is missing"
 
     def form(self) -> Iterator[str]:
         written = self.certificate
@@ -229,7 +234,7 @@ class _Release:
         yield from _other_keys("versions", versions, {"dpbench", "python", *LIBRARIES, *({"opendp"} & versions.keys())})
         for name, version in versions.items():
             if not isinstance(version, str) or not VERSION.fullmatch(version):
-                yield f"{name} has the version {shown(version)}, which is none"
+                yield f"{shown(name)} has the version {shown(version)}, which is none"
 
     def charges(self) -> Iterator[str]:
         if not any(call["mechanism"] in SAMPLERS for call in self.every_call):
@@ -255,10 +260,10 @@ class _Release:
                 continue
             sensitivity, amount = _amount(call["sensitivity"]), _amount(call["amount"])
             if kind == Gaussian.name and self.notion.name == "pure":
-                yield f"'{why}' has Gaussian noise, which has no pure differential privacy"
+                yield f"{shown(why)} has Gaussian noise, which has no pure differential privacy"
             wanted = self._noise_of(kind, sensitivity, amount)
             if call["noise"] not in wanted:
-                states = f"'{why}' states {shown(call['noise'])}"
+                states = f"{shown(why)} states {shown(call['noise'])}"
                 yield f"{states}; its sensitivity and amount ask for {shown(wanted[0])}"
 
     def _noise_of(self, kind: str, sensitivity: Fraction, amount: Fraction) -> list[str]:
@@ -273,13 +278,15 @@ class _Release:
         known = {**SAMPLERS, **(OPENDP if "opendp" in self.certificate["versions"] else {})}
         for call in self.every_call:
             kind, keys = call["mechanism"], {"mechanism", "why", "amount"}
+            if not isinstance(call["why"], str) or not call["why"].isprintable():
+                yield f"a call gives as its reason {shown(call['why'])}, which is none"
             if kind not in (*SAMPLERS, "parts", "forfeit"):
-                yield f"'{call['why']}' was asked by {shown(kind)}"
+                yield f"{shown(call['why'])} was asked by {shown(kind)}"
             if kind in SAMPLERS:
                 keys |= {"sensitivity", "noise", "sampler"}
-            yield from _other_keys(f"'{call['why']}'", call, keys | ({"regions"} if kind == "parts" else set()))
+            yield from _other_keys(f"{shown(call['why'])}", call, keys | ({"regions"} if kind == "parts" else set()))
             if kind in SAMPLERS and call["sampler"] != known[kind]:
-                yield f"'{call['why']}' was drawn by another sampler than {shown(known[kind])}"
+                yield f"{shown(call['why'])} was drawn by another sampler than {shown(known[kind])}"
 
     def histogram(self) -> Iterator[str]:
         from pyarrow.parquet import ParquetFile
@@ -287,7 +294,7 @@ class _Release:
         rows, names = self._rows, self._csv("histogram.csv")[0]
         cells = prod(int(axis["cells"]) for axis in self.certificate["columns"])
         if len(rows) != cells:
-            yield f"it has {len(rows)} rows for {cells} cells"
+            yield f"it has {len(rows)} rows for {shown(cells)} cells"
         if min(rows) < 0:
             yield "a count is no whole number of at least 0"
         with ParquetFile(self.place / "histogram.parquet") as binary:
@@ -303,6 +310,9 @@ class _Release:
             wide = [[int(count) for count in row[1:]] for row in self._csv("histogram-wide.csv")[1:]]
             if wide != np.array(rows).reshape(self.domain.shape).tolist():
                 yield "histogram-wide.csv has other counts"
+        above = title(self.certificate["dataset"], columns, self.cost)
+        if f">{escape(above)}<" not in (self.place / "picture.svg").read_text(encoding="utf-8"):
+            yield f"picture.svg has another title than {shown(above)}"
 
     def calls(self) -> Iterator[str]:
         if any(self.histogram()):
@@ -322,7 +332,8 @@ class _Release:
         made, written = calls(self.rehearsed.ledger, sampler), self.certificate["calls"]
         if not self._settled:  # what comes later follows from the table; the first call cannot
             made, written = made[:1], written[:1]
-        for number, (one, other) in enumerate(zip_longest(made, written, fillvalue={}), 1):
+        nothing: dict[str, Any] = {}
+        for number, (one, other) in enumerate(zip_longest(made, written, fillvalue=nothing), 1):
             for key in ("mechanism", "why", "amount", "sensitivity", "noise", "sampler"):
                 if one.get(key) != other.get(key):
                     yield self._otherwise(f"{key} of call {number}", other.get(key), one.get(key))
@@ -430,7 +441,7 @@ def _faults_of_sum(listed: Calls, amount: Fraction) -> Iterator[str]:
     for call in listed:
         one = _amount(call["amount"])
         if not one:
-            yield f"'{call['why']}' costs nothing"
+            yield f"{shown(call['why'])} costs nothing"
         total += one
         if total.denominator.bit_length() > LONGEST_SUM:
             raise ValueError
@@ -438,7 +449,7 @@ def _faults_of_sum(listed: Calls, amount: Fraction) -> Iterator[str]:
         yield f"they add up to {_short(total)} and not to {_short(amount)}"
     for call in listed:
         if call["mechanism"] == "parts" and not call["regions"]:
-            yield f"'{call['why']}' has no regions"
+            yield f"{shown(call['why'])} has no regions"
         for region in call.get("regions", []):
             for fault in _faults_of_sum(region, _amount(call["amount"])):
-                yield f"in '{call['why']}' {fault}"
+                yield f"in {shown(call['why'])} {fault}"

@@ -46,14 +46,16 @@ def separator(names: Sequence[str]) -> str:
 
 
 def first_line(file: Path) -> bytes:
-    """The bytes up to the first LF, where a record ends whatever quotes say."""
+    """The bytes up to the first LF, where a record ends whatever quotes say; a CR alone ends none, and is refused."""
     line = None
     with suppress(Exception), file.open("rb", buffering=0) as opened:  # whatever a disk or a decompressor says
         line = _up_to_its_end(_decompressed(opened, file))
     if line is None:
         raise InvalidTable(f"the header of {file} cannot be read; look whether the file is damaged, or may not be read")
-    if not line.rstrip(b"\r\n"):
+    if line in (b"", b"\n", b"\r\n"):
         raise InvalidTable(f"{file} is no CSV file with a header: its first line is empty; write the names of columns")
+    if b"\r" in line.removesuffix(b"\r\n"):
+        raise InvalidTable(f"{file} has a line that ends with CR alone; save it with LF or CR LF")
     if len(line) > LONGEST:
         raise InvalidTable(f"{file} has no header that ends within {LONGEST:,} bytes; give a file with rows")
     return line
@@ -90,4 +92,6 @@ def _up_to_its_end(stream: Any) -> bytes:
     line = bytearray()
     while len(line) <= LONGEST and not line.endswith(b"\n") and (byte := bytes(stream.read(1))):
         line += byte
+        if line[-2:-1] == b"\r":  # a LF, or a CR alone
+            break
     return bytes(line)
