@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections.abc import Callable
 from fractions import Fraction
 from hashlib import sha256
@@ -14,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from dpbench.errors import InvalidInput
-from dpbench.given import as_path
+from dpbench.given import as_path, stored_sum
+from dpbench.given import stored_fraction as _amount
 from dpbench.privacy import ZCDP
 from dpbench.release.certificate import FORMAT, OPENDP, SAMPLERS
 
 NAME = "certificate.json"
-AMOUNT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
 
 
 def verify(folder: str | PathLike[str]) -> list[tuple[str, str]]:
@@ -69,16 +68,9 @@ def _charges(place: Path, certificate: dict[str, Any]) -> str:
     return _adds_up(certificate["calls"], _amount(certificate["per_record"]["amount"]))
 
 
-def _amount(written: object) -> Fraction:
-    """A fraction of any length that a certificate writes, and no power of ten that would take for ever."""
-    if not isinstance(written, str) or not AMOUNT.fullmatch(written):
-        raise ValueError
-    return Fraction(written)
-
-
 def _adds_up(calls: list[dict[str, Any]], amount: Fraction) -> str:
     amounts = [_amount(call["amount"]) for call in calls]
-    total = sum(amounts, Fraction(0))
+    total = stored_sum(amounts)
     if total != amount or any(each <= 0 for each in amounts):
         return f"they add up to {total} and not to {amount}"
     for call in calls:
