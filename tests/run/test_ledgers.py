@@ -72,7 +72,10 @@ def test_a_ledger_that_takes_long_to_read_is_refused_by_its_cause():
         ledger_json(ledger([str(number) * 4000 for number in range(1000)]))
     charge = {"kind": "laplace", "amount": f"1/{10 * len(many)}", "times": 1}
     shared = {**GOOD, "kind": "parts", "amount": "1/10", "times": 1, "regions": 2}
-    for charges in ([{**charge, "why": why} for why in many], [{**shared, "first": [{**charge, "why": w} for w in many]}]):
+    for charges in (
+        [{**charge, "why": why} for why in many],
+        [{**shared, "first": [{**charge, "why": w} for w in many]}],
+    ):
         with pytest.raises(AlgorithmFailed, match="charges that differ"):
             checked_ledger({"epsilon": "1/10", "charges": charges}, [PureDP(0.1)])
 
