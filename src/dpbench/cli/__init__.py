@@ -114,6 +114,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         sys.stderr.write(f"dpbench: {_in_words(error)}\n")
         return 2
+    except Exception as error:
+        from dpbench.mathematics.kernel_cache import fault
+
+        if not fault(error):
+            raise
+        sys.stderr.write(f"dpbench: {fault(error)}\n")
+        return 2
 
 
 def _in_words(error: OSError) -> str:
