@@ -185,7 +185,9 @@ def being_loaded(error: BaseException) -> str:
         found = next((path.stem for path in files if path.parent == KERNELS), "")
         if found:
             return found
-        waiting += [cause for cause in (each.__cause__, each.__context__) if cause is not None and id(cause) not in seen]
+        waiting += [
+            cause for cause in (each.__cause__, each.__context__) if cause is not None and id(cause) not in seen
+        ]
     return ""
 
 
