@@ -40,9 +40,9 @@ def add_parser(subparsers: Subparsers) -> None:
         "verify",
         "find what is damaged or missing",
         "Compare every file with the hash in the manifest of the store: shards, records of runs, answers. Exit code 1\n"
-        "if one is missing or changed, if the manifest has lost one, if a shard holds what this version does not know,\n"
-        "or if two results under one key differ. `dpbench run` puts damaged shards aside and runs their settings again;\n"
-        "`dpbench store repair` lists again what the manifest has lost.",
+        "if one is missing or changed, if the manifest has lost one, if a shard holds what this version does not\n"
+        "know, or if two results under one key differ. `dpbench run` puts damaged shards aside and runs their\n"
+        "settings again; `dpbench store repair` lists again what the manifest has lost.",
         "dpbench store verify results",
     )
     verify.add_argument("store", metavar="STORE")

@@ -120,7 +120,7 @@ def _seal_what_is_kept() -> None:
         def _open_for_write(self, filepath: str) -> Iterator[BytesIO]:
             content = BytesIO()
             yield content
-            with super()._open_for_write(filepath) as file:  # type: ignore[no-untyped-call]
+            with super()._open_for_write(filepath) as file:
                 file.write(content.getvalue() + sha256(content.getvalue()).digest())
 
     class Kept(FunctionCache):
@@ -142,7 +142,7 @@ def _seal_what_is_kept() -> None:
 
     def enable(dispatcher: Any) -> None:
         if not dispatcher.py_func.__module__.startswith(f"{PACKAGE}."):
-            of_others(dispatcher)  # type: ignore[no-untyped-call]
+            of_others(dispatcher)
             return
         with suppress(OSError, RuntimeError):  # no folder can be written any more
             dispatcher._cache = Kept(dispatcher.py_func)

@@ -130,8 +130,8 @@ class TimeLeft:
     """How long a run still takes: what is left, at the pace of what is done.
 
     Units are not alike and the longest come first, so that to count them would mislead. A unit of a kind, an algorithm
-    on a domain, takes the median of what others of its kind took, so that one that compiles does not count. Nor do the first units
-    of a run, one for each worker.
+    on a domain, takes the median of what others of its kind took, so that one that compiles does not count. Nor do the
+    first units of a run, one for each worker.
     """
 
     def __init__(self, units: Iterable[Unit], measured: Measured | None = None, jobs: int = 1) -> None:

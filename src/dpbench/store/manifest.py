@@ -7,10 +7,10 @@
     {"gone": "shards/NAME.parquet", "why": "..."}                  when it is removed on purpose
 
 The first line is on the disk before the file is. So what stands in the folders and not here is foreign and is not read,
-unless its name says that it is ours: then this file was cut short, or somebody copied it in, and nothing is read until
-``dpbench store repair``. A file that was announced and is not there was lost only if a second line says that it had been; otherwise its
-writer ended in between. A last line without its end is such a writer's too. Of several lines for one file the last
-counts. Stores from before manifests have none, and get one when something is added to them.
+unless its name says that it is ours: then the manifest was cut short, or the file is a copy, and nothing is read until
+``dpbench store repair``. A file that was announced and is not there was lost only if a second line says that it had
+been; otherwise its writer ended in between. A last line without its end is such a writer's too. Of several lines for
+one file the last counts. Stores from before manifests have none, and get one when something is added to them.
 """
 
 from __future__ import annotations

@@ -19,7 +19,6 @@ from dpbench.store.schema import arrow_schema
 from dpbench.store.shard import intact, parsed
 from dpbench.store.versions import FORM
 
-
 RUN = re.compile(r"[0-9]{8}T[0-9.]+-[0-9a-f]{8}\.json")
 """Names that records of runs have."""
 UNLISTED = "not in the manifest, which was cut short, or a copy: `dpbench store repair` lists it again"
@@ -74,7 +73,7 @@ def verified(folder: Path, *, has_manifest: bool) -> list[Damage]:
 
 
 def unlisted(folder: Path) -> list[Listed]:
-    """Shards and records of runs that the manifest does not have and did not drop: it was cut short, or they are copies.
+    """Shards and records of runs that the manifest neither has nor dropped: it was cut short, or they are copies.
 
     The folders are looked at first: what comes into them meanwhile is in the manifest by then.
     """
