@@ -7,8 +7,10 @@ would take more than ``DPBENCH_MEMORY`` gigabytes (4 unless set) is refused.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sized
-from math import inf, isfinite
+from fractions import Fraction
+from math import inf, isfinite, lcm
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,12 @@ ALWAYS = 2**20
 """Numbers that are never too many."""
 LARGEST_WHOLE = 2**62
 """Whole numbers in arrays are below it, either way, so that the difference of two is exact in int64."""
+
+DIGITS = 4000
+"""Digits above or below the line of a stored fraction; Python reads no more than 4,300."""
+LARGEST_DENOMINATOR = 2 ** (8 * DIGITS)
+"""The denominators of stored fractions that are added have a common multiple below it."""
+_FRACTION = re.compile(rf"[0-9]{{1,{DIGITS}}}(/[0-9]{{1,{DIGITS}}})?")
 
 Refusal = Callable[[str], DPBenchError]
 
@@ -101,6 +109,29 @@ def real(given: object, what: str, advice: str = "a finite number") -> float:
         if isfinite(number):
             return number
     raise InvalidInput(f"{what} is {shown(given)}; give {advice}")
+
+
+def stored_fraction(written: object) -> Fraction:
+    """The amount that a ledger or a certificate writes, such as ``"1/20"``; ``ValueError`` for anything else.
+
+    Powers of ten are refused, since ``Fraction("1e-999999999")`` has a billion digits.
+    """
+    try:
+        if isinstance(written, str) and _FRACTION.fullmatch(written):
+            return Fraction(written)
+    except ZeroDivisionError:
+        pass
+    raise ValueError(f"{shown(written)} is no fraction")
+
+
+def stored_sum(amounts: Iterable[Fraction]) -> Fraction:
+    """The sum of stored fractions; ``ValueError`` where it would have so many digits that adding takes for ever."""
+    listed, common = list(amounts), 1
+    for each in listed:
+        common = common if common % each.denominator == 0 else lcm(common, each.denominator)
+        if common > LARGEST_DENOMINATOR:
+            raise ValueError("the sum has too many digits")
+    return Fraction(sum(each.numerator * (common // each.denominator) for each in listed), common)
 
 
 def of_kind(given: Any, kind: type[Any], what: str, example: str, refusal: Refusal = InvalidInput) -> Any:

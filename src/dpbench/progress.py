@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Self
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Protocol, Self
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -13,10 +14,31 @@ if TYPE_CHECKING:
 
 EVERY = 10.0
 """Seconds between plain lines of a run."""
+OFTEN = 0.5
+"""Seconds between two estimates of the time left, where there is a bar."""
+
+
+class Estimate(Protocol):
+    """Something that says how long a run still takes; see ``run/costs.py``."""
+
+    def start(self, now: float) -> None:
+        """Note that the run begins."""
+        ...
+
+    def add(self, row: Row, now: float) -> None:
+        """Note that a unit is done."""
+        ...
+
+    def seconds(self, now: float) -> float | None:
+        """Seconds that are left; None as long as that is not known."""
+        ...
 
 
 class Progress:
     """How far something has come that takes a while; what it counts is the business of those below."""
+
+    _alike = True
+    """Whether the time left follows from how many are done."""
 
     def __init__(self, total: int, *, quiet: bool) -> None:
         self._total = total
@@ -29,7 +51,7 @@ class Progress:
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
             name, words = TextColumn("{task.description:<12}"), TextColumn("{task.fields[words]}")
-            columns = (name, BarColumn(), MofNCompleteColumn(), words, TimeRemainingColumn())
+            columns = (name, BarColumn(), MofNCompleteColumn(), words, *[TimeRemainingColumn()] * self._alike)
             self._bar = Progress(*columns, console=Console(stderr=True))
             self._bar.add_task("", total=self._total, words="")
             self._bar.start()
@@ -93,10 +115,16 @@ class FetchProgress(Progress):
 class RunProgress(Progress):
     """Counts units as they finish."""
 
-    def __init__(self, total: int, *, quiet: bool) -> None:
+    _alike = False
+
+    def __init__(self, total: int, *, quiet: bool, estimate: Estimate | None = None) -> None:
         super().__init__(total, quiet=quiet)
         self._done = self._failed = 0
-        self._begin = self._last = time.monotonic()
+        self._begin = self._last = self._estimated = time.monotonic()
+        self._estimate = estimate
+        self._left = ""
+        if estimate is not None:
+            estimate.start(self._begin)
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
@@ -108,23 +136,41 @@ class RunProgress(Progress):
         self._done += 1
         self._failed += bool(row.failure)
         now = time.monotonic()
-        rate = self._done / max(now - self._begin, 1e-9)
-        self._move(self._done, "running", f"{rate:.0f} units/s{self._failures()}")
-        if now - self._last > EVERY:
+        if self._estimate is not None:
+            self._estimate.add(row, now)
+        if self._bar is not None:
+            self._move(self._done, "running", self._rate(now) + self._time_left(now, OFTEN))
+        elif now - self._last > EVERY:
             self._last = now
             self._write(self._words())
 
     def _failures(self) -> str:
         return f", {self._failed} failed" if self._failed else ""
 
+    def _rate(self, now: float) -> str:
+        rate = self._done / max(now - self._begin, 1e-9)
+        return f"{rate:.{0 if rate >= 10 else 1}f} units/s{self._failures()}"
+
+    def _time_left(self, now: float, every: float = 0.0) -> str:
+        """How long it still takes and when it ends, once that is known; estimated no more often than asked."""
+        if self._done == self._total:
+            return ""
+        if self._estimate is not None and now - self._estimated >= every:
+            self._estimated = now
+            left = self._estimate.seconds(now)
+            self._left = "" if left is None else f", about {duration(left)} left, done at {clock(left)}"
+        return self._left
+
     def _words(self) -> str:
-        gone = time.monotonic() - self._begin
-        left = gone / self._done * (self._total - self._done)
-        end = time.strftime("%H:%M:%S", time.localtime(time.time() + left))
-        return (
-            f"{self._done}/{self._total} units{self._failures()}, {self._done / max(gone, 1e-9):.0f} per second, "
-            f"{duration(left)} left, done at {end}"
-        )
+        now = time.monotonic()
+        return f"{self._done}/{self._total} units, {self._rate(now)}{self._time_left(now)}"
+
+
+def clock(left: float) -> str:
+    """When something ends that takes so many seconds more; with the date where that is not today."""
+    now = datetime.fromtimestamp(time.time()).astimezone()
+    end = now + timedelta(seconds=left)
+    return f"{end:%H:%M}" if end.date() == now.date() else f"{end:%Y-%m-%d %H:%M}"
 
 
 def duration(seconds: float) -> str:

@@ -115,6 +115,37 @@ def test_another_percentile_reaches_the_table(compared):
     assert found["95"] != found["50"]
 
 
+def test_what_the_study_has_by_this_code_is_not_run(tmp_path, capsys, monkeypatch):
+    """An algorithm of the package is taken from there, as it would be run; by other code it is run again."""
+    study, own = str(tmp_path / "study"), tmp_path / "own"
+    assert main(["run", plan(tmp_path, 64, 2), "--store", study, "--jobs", "0", "--quiet"]) == 0
+    capsys.readouterr()
+    command = ["compare", "hb", "--study", study, "--store", str(own), "--jobs", "0", "--quiet", "--json"]
+    assert main(command) == 0
+    kept = capsys.readouterr()
+    assert "the study has Hb by this code; nothing is run" in kept.err
+    assert not own.exists()
+    monkeypatch.setattr("dpbench.run.plan.algorithm_source", lambda *_: "f" * 16)
+    assert main(command) == 0
+    anew = capsys.readouterr()
+    assert "left out, as it was run anew" in anew.err
+    assert own.exists()
+    assert kept.out == anew.out
+    assert "Hb" not in json.loads(kept.out)["rivals"]
+
+
+@pytest.mark.parametrize("setting", ["private", "published"])
+def test_a_shipped_algorithm_is_not_run(setting, tmp_path, capsys, monkeypatch):
+    """Even where the paper's histograms are not."""
+    monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
+    command = ["compare", "MWEM", "--setting", setting, "--dimensions", "2", "--domain", "32x32"]
+    assert main([*command, "--store", str(tmp_path / "own"), "--json"]) == 0
+    told = capsys.readouterr()
+    assert "nothing is run" in told.err
+    assert json.loads(told.out)["settings"] > 10
+    assert not (tmp_path / "own").exists()
+
+
 def test_failures_are_told(tmp_path, capsys):
     """Some: they are named beside the comparison of the rest. All: the cause in one line. Exit code 1 both times."""
     study = str(tmp_path / "study")

@@ -1,10 +1,15 @@
 """Kernels where little or nothing can be written, as in containers."""
 
 import os
+import pickle
+import shutil
 import subprocess
 import sys
+from importlib import import_module, reload
 from pathlib import Path
 
+import numba
+import numpy as np
 import pytest
 
 from dpbench.mathematics import kernel_cache
@@ -97,3 +102,88 @@ def test_a_kernel_is_compiled_again_when_what_it_inlines_has_changed(tmp_path, m
     assert stamps[0] != stamps[1] == stamps[2]
     assert [path.stem for path in kernel_cache.inlined(tmp_path / "a.py")] == ["b", "c"]
     assert kernel_cache.inlined(Path(__file__)) == []
+
+
+def _flipped(content):
+    """With one bit flipped in the middle."""
+    middle = len(content) // 2
+    return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+
+
+DAMAGES = {
+    "empty": lambda path: path.write_bytes(b""),
+    "half": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "garbage": lambda path: path.write_bytes(bytes(range(256)) * 20),
+    "a flipped bit": lambda path: path.write_bytes(_flipped(path.read_bytes())),
+    "another pickle": lambda path: path.write_bytes(pickle.dumps(numba.__version__) + pickle.dumps([1, 2])),
+    "a pickle that fails": lambda path: path.write_bytes(b"cos\nno_such_function\n."),
+    "missing": lambda path: path.unlink(),
+    "a folder": lambda path: (path.unlink(), path.mkdir()),
+}
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_compiled_again(ending, damage, kept):
+    """Of the index, or of the code: whatever is wrong with it, the kernel is what it is, and is kept anew."""
+    module, folder = kept
+    (path,) = folder.rglob(f"*.{ending}")
+    DAMAGES[damage](path)
+    scores = np.zeros((1, 2))
+    reload(module).score(np.array([1.0, 2.0]), np.array([[3.0, 5.0]]), np.ones(2), np.array([[0]]), scores)
+    assert scores.tolist() == [[-np.inf, 3.0]]
+    if damage != "a folder":
+        assert [each.is_file() and kernel_cache._is_whole(each) for each in folder.rglob(f"*.{ending}")] == [True]
+        assert reload(module).score.stats.cache_hits
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A folder in which the one kernel of a module is kept."""
+    from dpbench.mathematics.kernels import worst_answered
+
+    folder = tmp_path_factory.mktemp("compiled")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numba.core.config, "CACHE_DIR", str(folder))
+        assert not reload(worst_answered).score.stats.cache_hits
+    return folder
+
+
+@pytest.fixture
+def kept(compiled, tmp_path, monkeypatch):
+    """The module, and a copy of that folder, which it finds its kernel in."""
+    from dpbench.mathematics.kernels import worst_answered
+
+    folder = Path(shutil.copytree(compiled, tmp_path / "kept"))
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(folder))
+    assert reload(worst_answered).score.stats.cache_hits
+    return worst_answered, folder
+
+
+def test_a_folder_that_cannot_be_written_any_more_is_no_fault(kept, monkeypatch):
+    """Where a kernel cannot be kept it is compiled in memory."""
+    module, folder = kept
+
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    for path in folder.rglob("*.nbi"):
+        path.unlink()
+    monkeypatch.setattr(numba.core.caching.IndexDataCacheFile, "_save_index", refuse)
+    assert not reload(module).score.stats.cache_hits
+    monkeypatch.setattr(numba.core.caching.CompileResultCacheImpl, "_locator_classes", [])
+    assert reload(module).score(np.ones(1), np.ones((1, 1)), np.ones(1), np.zeros((1, 0), int), np.ones((1, 1))) is None
+
+
+def test_kernels_of_others_are_kept_as_they_keep_them(tmp_path, monkeypatch):
+    """What somebody else compiles with numba in this process has no hash of ours behind it."""
+    import dpbench.mathematics.kernels  # noqa: F401
+
+    monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path / "kept"))
+    (tmp_path / "others.py").write_text(
+        "from numba import njit\n@njit('int64(int64)', cache=True)\ndef one(x):\n return x\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert import_module("others").one(3) == 3
+    (index,) = (tmp_path / "kept").rglob("others*.nbi")
+    assert not kernel_cache._is_whole(index)

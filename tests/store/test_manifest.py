@@ -102,18 +102,34 @@ def test_a_writer_killed_before_it_confirmed_has_stored_its_rows(store, monkeypa
     assert store.rows() == [make()]
 
 
-@pytest.mark.parametrize("name", ["notes.parquet", f"run-00007-{'a' * 16}.parquet", "copy"])
-def test_a_strangers_file_is_left_alone(name, store):
-    """Whatever it is called and whatever it holds, even results: it is named and not read."""
+@pytest.mark.parametrize("name", ["notes.parquet", f"run-00007-{'a' * 16}.parquet", "copy.parquet"])
+def test_a_foreign_file_is_left_alone(name, store):
+    """One whose name does not carry its hash is named and not read, even if it holds results."""
     shard = store.append([make()], "run")
-    stranger = store.folder / "shards" / name.replace("copy", f"copied-{shard.name}")
-    stranger.write_bytes(shard.read_bytes() if name == "copy" else b"PAR1")
+    stranger = store.folder / "shards" / name
+    stranger.write_bytes(shard.read_bytes() if name.startswith("copy") else b"PAR1")
     (store.folder / "runs" / "notes.json").write_text("[")
     (store.folder / "notes.txt").write_text("mine")
     assert store.rows() == [make()]
     assert store.runs() == {}
     assert store.verify() == []
     assert store.shards_and_strangers() == ([shard], [stranger])
+
+
+def test_a_shard_that_carries_its_hash_and_is_not_listed_is_an_error(store):
+    """It is a copy, or the manifest was cut short; one that was dropped is not missed."""
+    shard = store.append([make()], "run")
+    copy = shard.with_name(f"copied-{shard.name}")
+    copy.write_bytes(shard.read_bytes())
+    assert reasons(store) == {copy.name: "not in the manifest, which was cut short, or a copy"}
+    with pytest.raises(InvalidStore, match="run `dpbench store repair .*, or move it out of the store"):
+        store.rows()
+    assert store.repair() == [copy]
+    assert store.rows() == [make()]
+    content = copy.read_bytes()
+    store._remove(copy, "test")
+    copy.write_bytes(content)
+    assert store.verify() == []
 
 
 def test_a_manifest_that_is_gone_or_changed_is_noticed_and_made_again(store):

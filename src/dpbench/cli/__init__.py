@@ -111,9 +111,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read us has gone; end quietly
         return 0
-    except OSError as error:
-        sys.stderr.write(f"dpbench: {_in_words(error)}\n")
+    except Exception as error:
+        words = _in_words(error) if isinstance(error, OSError) else _fault_of_kernels(error)
+        if not words:
+            raise
+        sys.stderr.write(f"dpbench: {words}\n")
         return 2
+
+
+def _fault_of_kernels(error: Exception) -> str:
+    from dpbench.mathematics.kernel_cache import fault
+
+    return fault(error)
 
 
 def _in_words(error: OSError) -> str:

@@ -26,7 +26,7 @@ _ABOUT = """\
 Run one algorithm on the data vectors of the study that comes with the package, and set it against all others without
 running them: where it is competitive, its regret, where it loses to the baselines, in how many settings it is
 significantly better or worse than each rival and by which factor, and the sentence and the tables for a paper. What was
-run before is not run again.
+run before is not run again, nor is an algorithm of this package that the study has by the present code.
 """
 _EXAMPLE = """\
 dpbench compare mine.py:Mine --dimensions 1 --domain 4096 --page page
@@ -67,8 +67,9 @@ def run_compare(chosen: argparse.Namespace) -> int:
     rivals = read_by_options(_chosen(_study(chosen), chosen), chosen)
     say_what_is_kept(rivals)
     plan = _plan(rivals, chosen)
-    newcomer, failed = _run(plan, chosen)
-    rivals = _without_namesake(rivals, newcomer)
+    kept = _kept(plan, rivals, chosen)
+    newcomer, failed = _run(plan, chosen) if kept is None else (kept, int(kept.columns["failed"].sum()))
+    rivals = _without_namesake(rivals, newcomer, anew=kept is None)
     _report_failures(newcomer)
     if not newcomer.whole.any():
         return 1
@@ -157,13 +158,41 @@ def _study(chosen: argparse.Namespace) -> Results:
     return found
 
 
-def _without_namesake(rivals: Results, newcomer: Results) -> Results:
+def _kept(plan: Plan, rivals: Results, chosen: argparse.Namespace) -> Results | None:
+    """What the study has of an algorithm of this package; None where that is not all, or was made by other code.
+
+    A submission is run, since it has every error in full.
+    """
+    import numpy as np
+
+    from dpbench.domain import Domain
+    from dpbench.plugins import is_stranger
+
+    if chosen.submit or is_stranger(chosen.algorithm):
+        return None
+    (part,) = plan.tasks[0].algorithms
+    newcomer = plan.candidate(part)
+    side_information = part.side_information if newcomer.algorithm.side_information else ""
+    known = {
+        "algorithm": newcomer.part.name,
+        "variant": part.variant,
+        "parameters": "{}",
+        "side_information": side_information,
+        "algorithm_source": newcomer.source,
+    }
+    found = rivals.take(np.logical_and.reduce([rivals.columns[name] == value for name, value in known.items()]))
+    wanted = {place for place in rivals.places if newcomer.algorithm.supports(Domain.of(place.domain))}
+    return found if wanted and wanted <= set(found.places) else None
+
+
+def _without_namesake(rivals: Results, newcomer: Results, *, anew: bool) -> Results:
     """The rivals; results that the study has under the newcomer's own label are left out, and that is said."""
     same = rivals.labels == (newcomer.labels[0] if len(newcomer) else None)
     if same.any():
-        sys.stderr.write(
-            f"dpbench: the study has results of {newcomer.labels[0]} too; they are left out, as it was run anew\n"
+        words = (
+            "results of {} too; they are left out, as it was run anew" if anew else "{} by this code; nothing is run"
         )
+        sys.stderr.write(f"dpbench: the study has {words.format(newcomer.labels[0])}\n")
     return rivals.take(~same)
 
 

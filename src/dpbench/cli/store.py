@@ -40,13 +40,26 @@ def add_parser(subparsers: Subparsers) -> None:
         "verify",
         "find what is damaged or missing",
         "Compare every file with the hash in the manifest of the store: shards, records of runs, answers. Exit code 1\n"
-        "if one is missing or changed, if a shard holds what this version does not know, or if two results under one\n"
-        "key differ. `dpbench run` puts damaged shards aside and runs their settings again.",
+        "if one is missing or changed, if the manifest has lost one, if a shard holds what this version does not\n"
+        "know, or if two results under one key differ. `dpbench run` puts damaged shards aside and runs their\n"
+        "settings again; `dpbench store repair` lists again what the manifest has lost.",
         "dpbench store verify results",
     )
     verify.add_argument("store", metavar="STORE")
     add_json(verify)
     verify.set_defaults(run=run_verify)
+
+    repair = add_verb(
+        commands,
+        "repair",
+        "list again what the manifest has lost",
+        "List shards and records of runs again that are there, are whole by the hash in their names, and are not in\n"
+        "the manifest. A damaged manifest is put aside and made again of what is there.",
+        "dpbench store repair results",
+    )
+    repair.add_argument("store", metavar="STORE")
+    add_json(repair)
+    repair.set_defaults(run=run_repair)
 
     merge = add_verb(
         commands,
@@ -129,7 +142,8 @@ def run_verify(chosen: argparse.Namespace) -> int:
     store = Store(chosen.store)
     wrong = store.verify()
     shards, strangers = store.shards_and_strangers()
-    whole = len(set(shards) - {damage.path for damage in wrong})
+    damaged = {damage.path for damage in wrong}
+    whole, strangers = len(set(shards) - damaged), [path for path in strangers if path not in damaged]
     if chosen.json:
         found = [{"shard": damage.path.name, "reason": damage.reason} for damage in wrong]
         facts = {"shards": len(shards), "damaged": found, "not listed": [path.name for path in strangers]}
@@ -143,6 +157,22 @@ def run_verify(chosen: argparse.Namespace) -> int:
         sys.stdout.write("no manifest, as in earlier versions: a file that is removed is not missed; a run adds one\n")
     sys.stdout.write(f"{whole} of {len(shards)} shards are whole\n")
     return 1 if wrong else 0
+
+
+def run_repair(chosen: argparse.Namespace) -> int:
+    """List again what the manifest has lost; 1 if something else is wrong."""
+    from dpbench.store import Store
+
+    store = Store(chosen.store)
+    again = [path.relative_to(store.folder).as_posix() for path in store.repair()]
+    left = store.verify()
+    if chosen.json:
+        write_json({"listed again": again, "still damaged": [damage.path.name for damage in left]})
+    else:
+        sys.stdout.write(f"{len(again)} files listed again\n")
+        for damage in left:
+            sys.stdout.write(f"{damage.path.name}: {damage.reason}\n")
+    return 1 if left else 0
 
 
 def run_merge(chosen: argparse.Namespace) -> int:

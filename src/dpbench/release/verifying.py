@@ -32,7 +32,8 @@ from dpbench import __version__
 from dpbench.algorithm import ADD_OR_REMOVE, Algorithm, Outcome
 from dpbench.domain import Domain
 from dpbench.errors import DPBenchError, InvalidInput, Unsupported, shown
-from dpbench.given import as_path
+from dpbench.given import as_path, stored_sum
+from dpbench.given import stored_fraction as _amount
 from dpbench.privacy import ZCDP, Notion, PureDP
 from dpbench.privacy.mechanisms import Gaussian, Laplace
 from dpbench.releasable import STEPS
@@ -59,9 +60,6 @@ Calls = list[dict[str, Any]]
 CERTIFICATE = "certificate.json"
 FILES = ("histogram.csv", "histogram.parquet", "picture.svg", "picture.png", "error.json", "error.txt")
 """Of every release; with two axes there is histogram-wide.csv, and answers.csv where ranges are named."""
-AMOUNT = re.compile(r"[0-9]{1,1000}(/[0-9]{1,1000})?")
-LONGEST_SUM = 40_000
-"""Bits below the line of a sum of amounts; parts of one budget have far fewer, and others would be added for hours."""
 MOST_CALLS = 10_000
 COUNT = re.compile(r"[0-9]{1,18}")
 IDENTITY = re.compile(r"[0-9a-f]{16}")
@@ -425,26 +423,16 @@ def _walk(listed: Calls) -> Iterator[dict[str, Any]]:
             yield from _walk(region)
 
 
-def _amount(written: object) -> Fraction:
-    """A fraction of a length that a certificate has, and no power of ten that would take for ever."""
-    if not isinstance(written, str) or not AMOUNT.fullmatch(written):
-        raise ValueError
-    return Fraction(written)
-
-
 def _short(amount: Fraction) -> str:
     return str(amount) if amount.denominator < 10**6 else f"{float(amount):.6g}"
 
 
 def _faults_of_sum(listed: Calls, amount: Fraction) -> Iterator[str]:
-    total = Fraction(0)
-    for call in listed:
-        one = _amount(call["amount"])
+    amounts = [_amount(call["amount"]) for call in listed]
+    for call, one in zip(listed, amounts, strict=True):
         if not one:
             yield f"{shown(call['why'])} costs nothing"
-        total += one
-        if total.denominator.bit_length() > LONGEST_SUM:
-            raise ValueError
+    total = stored_sum(amounts)
     if total != amount:
         yield f"they add up to {_short(total)} and not to {_short(amount)}"
     for call in listed:

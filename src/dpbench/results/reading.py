@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 
 from dpbench import workloads
 from dpbench.errors import DPBenchError
+from dpbench.given import stored_fraction, stored_sum
 from dpbench.results.loss_summaries import summarise
 from dpbench.store.plain_arrays import list_lengths, list_numbers, to_numpy
-from dpbench.store.schema import ERRORS, LOSS_COLUMNS
+from dpbench.store.schema import ERRORS, LONGEST_LEDGER, LOSS_COLUMNS, MOST_CHARGES
 from dpbench.store.setting_key import BUDGET, IDENTITY
 from dpbench.task.parts import WorkloadPart
 
@@ -179,15 +179,26 @@ def _queries_of(label: str, domain: str) -> int:
 
 @lru_cache(maxsize=65536)
 def _adds_up(ledger: str) -> bool:
-    """Whether the charges of a stored ledger are its budget, exactly."""
-    if not ledger:
+    """Whether the charges of a stored ledger are its budget, exactly; one that is too long to add does not add up."""
+    if not ledger or len(ledger) > LONGEST_LEDGER:
         return False
     try:
         plain = json.loads(ledger)
-        spent = sum((Fraction(each["amount"]) * each.get("times", 1) for each in plain["charges"]), Fraction(0))
-        return spent == Fraction(plain["epsilon"] if "epsilon" in plain else plain["rho"])
-    except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
+        charges = plain["charges"]
+        if not isinstance(charges, list) or len(charges) > MOST_CHARGES:
+            return False
+        spent = stored_sum(stored_fraction(each["amount"]) * _times(each) for each in charges)
+        return spent == stored_fraction(plain["epsilon"] if "epsilon" in plain else plain["rho"])
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return False  # what cannot be added up does not add up
+
+
+def _times(charge: dict[str, Any]) -> int:
+    """How often a charge was made; older stores have no number."""
+    times = charge.get("times", 1)
+    if type(times) is not int:
+        raise ValueError
+    return times
 
 
 def provenance(runs: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

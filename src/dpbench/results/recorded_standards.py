@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from dpbench.errors import InvalidStore
+from dpbench.errors import InvalidInput, InvalidStore, shown
 from dpbench.loss import label_of
 from dpbench.standards import FORMER_TESTS, Standards
 
@@ -44,10 +44,14 @@ def _standards(task: Mapping[str, Any]) -> Standards:
     """The standards in the record of a task; what an older version did not record is as it is by default."""
     measuring, interpreting = task.get("measuring", {}), task.get("interpreting", {})
     test = interpreting.get("test", Standards.test)
-    return Standards(
-        loss=task.get("loss", Standards.loss),
-        percentile=measuring.get("percentile", Standards.percentile),
-        alpha=interpreting.get("alpha", Standards.alpha),
-        baselines=interpreting.get("baselines", Standards.baselines),
-        test=FORMER_TESTS.get(test, test),
-    )
+    try:
+        return Standards(
+            loss=task.get("loss", Standards.loss),
+            percentile=measuring.get("percentile", Standards.percentile),
+            alpha=interpreting.get("alpha", Standards.alpha),
+            baselines=interpreting.get("baselines", Standards.baselines),
+            test=FORMER_TESTS.get(test, test),
+        )
+    except (InvalidInput, TypeError) as error:
+        reason = str(error) if isinstance(error, InvalidInput) else f"test is {shown(test)}"
+        raise InvalidStore(f"the record of the task {task['name']} has no standards to read by: {reason}") from None

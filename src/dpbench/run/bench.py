@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpbench.algorithm import Algorithm
 from dpbench.domain import Domain
 from dpbench.errors import AlgorithmFailed, RunStopped
+from dpbench.mathematics.kernel_cache import fault
 from dpbench.plugins import is_stranger
 from dpbench.privacy import RandomNoise
 from dpbench.run.claims import insist_on_claims
@@ -73,6 +74,7 @@ class Bench:
         except (KeyboardInterrupt, RunStopped):
             raise
         except BaseException as error:
+            stop_for_kernels(error)
             self.forget()  # it may have spoilt what others share
             return unit.row(failure=describe(error))
 
@@ -159,6 +161,13 @@ class Bench:
                 shelf.popitem(last=False)
         shelf.move_to_end(key)
         return shelf[key]  # type: ignore[no-any-return]
+
+
+def stop_for_kernels(error: BaseException) -> None:
+    """End the run where kernels of ours cannot be loaded: that is no algorithm's failure."""
+    words = fault(error)
+    if words:
+        raise RunStopped(f"{words}; everything stored is kept: run the same command again") from None
 
 
 def _shape(unit: Unit) -> NDArray[np.float64]:

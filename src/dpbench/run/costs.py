@@ -6,11 +6,17 @@ than the table.
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping
+from statistics import median, median_low
+from typing import TYPE_CHECKING
 
 from dpbench.domain import Domain
 from dpbench.plugins import is_stranger
 from dpbench.run.units import Unit
+
+if TYPE_CHECKING:
+    from dpbench.store.schema import Row
 
 SECONDS_PER_CELL = 20e-9
 """One cell of a Laplace draw, on the kind of machine that the table was measured on."""
@@ -55,7 +61,20 @@ PORTIONS = 8
 UNTIMED = 0.05
 """Seconds that a unit of an algorithm is taken for that nobody has timed, when portions are made."""
 
-Measured = Mapping[tuple[str, str], float]
+STARTING = 2.0
+"""Seconds in which workers start and load kernels: the pace of a run is taken from then on."""
+FEWEST, MOST, SHARE = 5, 20, 50
+"""So many units have to be done, one of 50, before the pace is known well enough to say how long the rest takes."""
+SOONEST = 3.0
+"""And so many seconds gone."""
+TRUST = 0.6
+"""How much the table counts for a kind of which nothing is done."""
+RECENT = 50
+"""Units of one kind that its cost is taken from."""
+
+Kind = tuple[str, str]
+"""An algorithm on a domain."""
+Measured = Mapping[Kind, float]
 """Seconds per trial, by algorithm and domain."""
 
 
@@ -105,3 +124,72 @@ def chunks(units: Iterable[Unit], measured: Measured | None = None, jobs: int = 
             current.append(unit)
             total += seconds[id(unit)]
     return alone + portions + ([current] if current else [])
+
+
+class TimeLeft:
+    """How long a run still takes: what is left, at the pace of what is done.
+
+    Units are not alike and the longest come first, so that to count them would mislead. A unit of a kind, an algorithm
+    on a domain, takes the median of what others of its kind took, so that one that compiles does not count. Nor do the
+    first units of a run, one for each worker.
+    """
+
+    def __init__(self, units: Iterable[Unit], measured: Measured | None = None, jobs: int = 1) -> None:
+        self._waiting: dict[tuple[str, int], Kind] = {}
+        self._left, self._done = Counter[Kind](), Counter[Kind]()
+        self._cost: dict[Kind, float] = {}
+        for unit in units:
+            kind = self._waiting[unit.key, unit.first_trial] = unit.algorithm.label, unit.domain
+            self._left[kind] += 1
+            self._cost[kind] = max(self._cost.get(kind, 0.0), seconds_of(unit, measured))
+        self._took: dict[Kind, deque[float]] = {kind: deque(maxlen=RECENT) for kind in self._left}
+        self._fewest = min(max(len(self._waiting) // SHARE, FEWEST), MOST)
+        self._first = jobs
+        self._counted = 0
+        self._start = self._last = 0.0
+        self._begin: float | None = None
+
+    def start(self, now: float) -> None:
+        """Note that the run begins."""
+        self._start = self._last = now
+
+    def add(self, row: Row, now: float) -> None:
+        """Note that a unit is done. A failure has no time of its own: it took as long as nothing else came."""
+        kind = self._waiting.pop((row.key, row.first_trial), None)
+        since, self._last = now - self._last, now
+        if kind is None:
+            return
+        self._left[kind] -= 1
+        if self._begin is None:
+            self._first -= 1
+            if self._first <= 0 and now - self._start >= STARTING:
+                self._begin = now
+            return
+        self._took[kind].append(since if row.failure else row.seconds + row.seconds_other)
+        self._done[kind] += 1
+        self._counted += 1
+
+    def seconds(self, now: float) -> float | None:
+        """Seconds that are left; None as long as that cannot be known."""
+        if self._begin is None or self._counted < self._fewest or now - self._begin < SOONEST:
+            return None
+        each = self._each()
+        done = sum(number * each[kind] for kind, number in self._done.items())
+        left = sum(number * each[kind] for kind, number in self._left.items())
+        return (now - self._begin) * left / done if done else None
+
+    def _each(self) -> dict[Kind, float]:
+        """What a unit of each kind takes: the median of those that are done, or else a guess.
+
+        The guess is between what the table says, corrected by how far it is off for others, and what these took, by
+        logarithms. The table may be wrong by much, and so may be the belief that all units are alike.
+        """
+        known = {kind: median_low(took) for kind, took in self._took.items() if took}
+        off = {kind: each / self._cost[kind] for kind, each in known.items()}
+        found = dict[Kind, float]()
+        for kind, cost in self._cost.items():
+            alike = [other for other in known if other[0] == kind[0]] or list(known)
+            by_table = cost * median(off[other] for other in alike)
+            if_alike = median(known[other] for other in alike)
+            found[kind] = known.get(kind, by_table**TRUST * if_alike ** (1 - TRUST))
+        return found

@@ -8,8 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from dpbench.errors import AlgorithmFailed
+from dpbench.given import stored_fraction, stored_sum
 from dpbench.privacy import Ledger, Notion
 from dpbench.privacy.ledger import FOR_NOTHING
+from dpbench.store.schema import LONGEST_LEDGER, MOST_CHARGES
 from dpbench.strangers_text import one_line
 
 LONGEST = 120
@@ -34,7 +36,24 @@ def ledger_json(ledger: Ledger) -> str:
             for charge in book.charges
         ]
 
-    return json.dumps({ledger.notion.unit: str(ledger.budget), "charges": _folded(plain(ledger))})
+    return _text(ledger.notion.unit, ledger.budget, _folded(plain(ledger)))
+
+
+def _text(unit: str, budget: Fraction, charges: list[dict[str, Any]]) -> str:
+    """The ledger as a row keeps it; one that would take long to read is refused."""
+    waiting, lines = [charges], 0
+    for each in waiting:
+        lines += len(each)
+        waiting += [charge["first"] for charge in each if "first" in charge]
+    if lines > MOST_CHARGES:
+        raise AlgorithmFailed(
+            f"its ledger has more than {MOST_CHARGES} charges that differ; ask for many answers by one call, or give "
+            f"one reason to calls that are alike"
+        )
+    text = json.dumps({unit: str(budget), "charges": charges})
+    if len(text) > LONGEST_LEDGER:
+        raise AlgorithmFailed(f"its ledger has more than {LONGEST_LEDGER} characters; give shorter reasons")
+    return text
 
 
 def _folded(charges: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -66,13 +85,13 @@ def checked_ledger(written: object, notions: Sequence[Notion]) -> tuple[str, boo
     charges, private = _checked(written["charges"], notion.amount, DEEPEST)
     if getattr(notion, "one_measurement", False) and [charge["times"] for charge in charges] != [1]:
         raise AlgorithmFailed("its ledger counts one measurement by its own formula and has more charges than that")
-    return json.dumps({unit: str(notion.amount), "charges": charges}), private
+    return _text(unit, notion.amount, charges), private
 
 
 def _checked(charges: object, budget: Fraction, depth: int) -> tuple[list[dict[str, Any]], bool]:
     if not isinstance(charges, list) or depth == 0:
         raise AlgorithmFailed("its ledger is not a ledger: charges are a list")
-    checked, private, spent = list[dict[str, Any]](), True, Fraction(0)
+    checked, private, spent = list[dict[str, Any]](), True, list[Fraction]()
     for charge in charges:
         if (
             not isinstance(charge, dict)
@@ -86,20 +105,26 @@ def _checked(charges: object, budget: Fraction, depth: int) -> tuple[list[dict[s
         if times < 1 or amount < 0 or (amount == 0 and not free):
             raise AlgorithmFailed("its ledger has a charge of nothing, or one that gives something back")
         shown = {**charge, "kind": one_line(charge["kind"], LONGEST), "why": one_line(charge["why"], LONGEST)}
-        spent, private = spent + amount * times, private and not free
+        spent.append(amount * times)
+        private = private and not free
         if "first" in charge:
             shown["first"], inner = _checked(charge["first"], amount, depth - 1)
             private = private and inner
         checked.append(shown)
-    if spent != budget:
+    if _sum(spent) != budget:
         raise AlgorithmFailed("the charges of its ledger are not the budget that it was given")
     return checked, private
 
 
 def _fraction(written: object) -> Fraction:
     try:
-        if isinstance(written, str) and len(written) <= 4000:
-            return Fraction(written)
-    except (ValueError, ZeroDivisionError):
-        pass
-    raise AlgorithmFailed("its ledger has an amount that is no fraction")
+        return stored_fraction(written)
+    except ValueError:
+        raise AlgorithmFailed("its ledger has an amount that is no fraction, or one of thousands of digits") from None
+
+
+def _sum(amounts: list[Fraction]) -> Fraction:
+    try:
+        return stored_sum(amounts)
+    except ValueError:
+        raise AlgorithmFailed("its ledger has amounts whose sum has thousands of digits") from None

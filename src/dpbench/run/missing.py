@@ -91,6 +91,7 @@ def execute_missing(
 ) -> RunSummary | None:
     """Run what is missing, on the executor that the options choose; None where nothing is."""
     from dpbench.progress import RunProgress
+    from dpbench.run.costs import TimeLeft
     from dpbench.run.execution import execute, record_changes
     from dpbench.run.executors import executor_for
 
@@ -104,7 +105,8 @@ def execute_missing(
     memory = int(given * 2**30) if given else _machine_memory() * 9 // (10 * max(jobs, 1))
     executor = executor_for(jobs, dask=options.dask, timeout=options.timeout, memory=memory)
     units = list(change(todo.missing))
-    with RunProgress(len(units), quiet=options.quiet) as progress:
+    left = TimeLeft(units, todo.measured, executor.jobs)
+    with RunProgress(len(units), quiet=options.quiet, estimate=left) as progress:
         try:
             return execute(units, store, executor, plan=plan, measured=todo.measured, on_row=progress)
         except KeyboardInterrupt:

@@ -6,10 +6,11 @@
     {"kept": "shards/NAME.parquet"}                                once it has it
     {"gone": "shards/NAME.parquet", "why": "..."}                  when it is removed on purpose
 
-The first line is on the disk before the file is: what stands in the folders and not here is a stranger's, and is not
-read. A file that was announced and is not there was lost only if a second line says that it had been; otherwise its
-writer ended in between. A last line without its end is such a writer's too. Of several lines for one file the last
-counts. Stores from before manifests have none, and get one when something is added to them.
+The first line is on the disk before the file is. So what stands in the folders and not here is foreign and is not read,
+unless its name says that it is ours: then the manifest was cut short, or the file is a copy, and nothing is read until
+``dpbench store repair``. A file that was announced and is not there was lost only if a second line says that it had
+been; otherwise its writer ended in between. A last line without its end is such a writer's too. Of several lines for
+one file the last counts. Stores from before manifests have none, and get one when something is added to them.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,9 @@ if sys.platform != "win32":
 NAME = "manifest.jsonl"
 SHARD = re.compile(r".+-[0-9a-f]{16}\.parquet")
 """Names that shards have; the last part is the beginning of the hash."""
+FILE = re.compile(r"(shards|runs|answers)/\w[!-.0-~ ]{0,250}", re.ASCII)
+"""Files that a manifest lists."""
+_HASH = re.compile(r"([0-9a-f]{16}|[0-9a-f]{64})?")
 _GATE = threading.Lock()
 
 
@@ -48,10 +53,13 @@ class Listed:
     rows: int = 0
     kept: bool = False
     """Whether it is known to have been there."""
+    former: str | None = None
+    """Hash of what it replaces; None where it is new."""
 
     def holds(self, content: bytes) -> bool:
-        """Whether this is the content."""
-        return hash_of(content).startswith(self.sha256)
+        """Whether this is the content; until it is kept, what it replaces may still be there."""
+        known = [self.sha256] if self.kept or self.former is None else [self.sha256, self.former]
+        return any(hash_of(content).startswith(each) for each in known)
 
     @property
     def line(self) -> dict[str, Any]:
@@ -69,29 +77,49 @@ def hash_of(content: bytes) -> str:
 
 def read(folder: Path) -> Contents | None:
     """Every file that a store should have; None where there is no manifest."""
+    found = read_with_removed(folder)
+    return None if found is None else found[0]
+
+
+def read_with_removed(folder: Path) -> tuple[Contents, frozenset[str]] | None:
+    """The same, and the files that were removed on purpose."""
     try:
         content = (folder / NAME).read_bytes()
     except FileNotFoundError:
         return None
+    found, removed, damaged = _parsed(content)
+    if damaged:
+        raise InvalidStore(f"line {damaged} of {folder / NAME} is damaged; run `dpbench store verify {folder}`")
+    return dict(found), removed
+
+
+@lru_cache(maxsize=1)
+def _parsed(content: bytes) -> tuple[Contents, frozenset[str], int]:
+    """What a manifest says, and the number of its first damaged line, or 0."""
     found: Contents = {}
+    removed: set[str] = set()
     for number, line in enumerate(content.split(b"\n")[:-1], 1):
         try:
-            _apply(json.loads(line), found)
+            _apply(json.loads(line), found, removed)
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise InvalidStore(
-                f"line {number} of {folder / NAME} is damaged; run `dpbench store verify {folder}`"
-            ) from None
-    return found
+            return {}, frozenset(), number
+    return found, frozenset(removed), 0
 
 
-def _apply(line: dict[str, Any], found: Contents) -> None:
+def _apply(line: dict[str, Any], found: Contents, removed: set[str]) -> None:
     """Let one line count."""
     if "file" in line:
-        found[line["file"]] = Listed(str(line["file"]), str(line["sha256"]), int(line.get("rows", 0)))
+        name, known, rows = line["file"], line["sha256"], line.get("rows", 0)
+        if not FILE.fullmatch(name) or not _HASH.fullmatch(known) or type(rows) is not int or rows < 0:
+            raise ValueError
+        former = found[name].sha256 if name in found else None
+        found[name] = Listed(name, known, rows, former=former)
+        removed.discard(name)
     elif "kept" in line:
         found[line["kept"]] = replace(found[line["kept"]], kept=True)
     else:
         found.pop(line["gone"], None)
+        removed.add(line["gone"])
 
 
 def add(folder: Path, make: Callable[[int], list[dict[str, Any]]], *, sync: bool = True) -> None:
@@ -144,7 +172,7 @@ def begin(folder: Path) -> None:
     path = folder / NAME
     if path.exists():
         return
-    lines = [each for listed in unlisted_contents(folder).values() for each in (listed.line, {"kept": listed.file})]
+    lines = [line for listed in unlisted_contents(folder).values() for line in listing(folder, listed)]
     temporary = path.with_name(f".{NAME}.{os.getpid()}.{threading.get_ident()}.part")
     try:
         with temporary.open("wb") as file:
@@ -160,6 +188,12 @@ def begin(folder: Path) -> None:
         sync_folder(folder)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def listing(folder: Path, listed: Listed) -> list[dict[str, Any]]:
+    """The lines for a file that is there; what is not known of its content is from now on as it is."""
+    known = listed if listed.sha256 else replace(listed, sha256=hash_of((folder / listed.file).read_bytes()))
+    return [known.line, {"kept": known.file}]
 
 
 def unlisted_contents(folder: Path) -> Contents:

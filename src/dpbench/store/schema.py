@@ -23,6 +23,11 @@ ERRORS = ("l2", "l1", "linf", "population_l2")
 LOSS_COLUMNS = {"L2": "l2", "L1": "l1", "Linf": "linf"}
 """The losses that every row holds, by label; any other is in ``other_losses`` where a task asked for it."""
 
+MOST_CHARGES = 10_000
+"""Lines of a ledger; our algorithms write 341 at most (MWEM*, on 4,096 cells)."""
+LONGEST_LEDGER = 3 * 2**20
+"""Characters of a ledger; ours have 25,059 at most."""
+
 INDEX_COLUMNS = (
     *SETTING,
     "sample",

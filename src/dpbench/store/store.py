@@ -11,7 +11,8 @@
 A shard is written under a temporary name and renamed: it is there whole or not at all. Rows are recognised by
 content, so a run that is killed at any moment loses nothing that a shard holds, and its repetition does only what is
 missing. Results of a changed algorithm are another version beside the earlier ones; readings show one of them. Files
-that the manifest does not list are a stranger's, and are left alone.
+that the manifest does not list are foreign and are left alone, except those with the names of ours (see
+``manifest.py``).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,7 +47,7 @@ from dpbench.store.schema import (
 )
 from dpbench.store.setting_key import BUDGET
 from dpbench.store.shard import read_shard
-from dpbench.store.verifying import Damage, damaged, known_shards, record_of, verified
+from dpbench.store.verifying import Damage, damaged, known_shards, record_of, unlisted, verified
 from dpbench.store.versions import NEEDED, Version, choose, overview, without
 
 if TYPE_CHECKING:
@@ -199,11 +201,31 @@ class Store:
             self._add([{"gone": damage.path.relative_to(self.folder).as_posix(), "why": damage.reason}])
         return aside
 
+    def repair(self) -> list[Path]:
+        """List again what the manifest has lost; a damaged one is put aside and made again. The files listed again."""
+        with self.writing():
+            for damage in self.damage():
+                if damage.path == self.folder / manifest.NAME:
+                    self.quarantine(damage)
+            begun = (self.folder / manifest.NAME).exists()
+            again = unlisted(self.folder) if begun else list(manifest.unlisted_contents(self.folder).values())
+            self._begin_manifest()
+            if begun and again:
+                self._add([line for each in again for line in manifest.listing(self.folder, each)])
+            return [self.folder / each.file for each in again]
+
     # --- reading ----------------------------------------------------------------------------------
 
     def contents(self) -> Contents:
-        """Every file that the store should have."""
-        found = manifest.read(self.folder)
+        """Every file that the store should have; one of ours that the manifest has lost is an error."""
+        with _refusal(self.folder):
+            lost = unlisted(self.folder)
+            found = manifest.read(self.folder)
+        if lost:
+            raise InvalidStore(
+                f"{self.folder / lost[0].file} is not in the manifest, which was cut short, or a copy; run "
+                f"`dpbench store repair {self.folder}`, or move it out of the store"
+            )
         return manifest.unlisted_contents(self.folder) if found is None else found
 
     def _shards(self) -> list[Listed]:
@@ -273,7 +295,8 @@ class Store:
             path = self.folder / name
             if not name.startswith("runs/") or not (listed.kept or path.exists()):
                 continue
-            record = record_of(path)
+            with _refusal(self.folder):
+                record = record_of(path, listed)
             if record is None:
                 what = "damaged" if path.exists() else "missing"
                 raise InvalidStore(f"{path} is {what}; run `dpbench store verify {self.folder}`")
@@ -285,7 +308,18 @@ class Store:
         import numpy as np
 
         path = answers_path(self.folder, row.key, row.first_trial)
-        return np.load(path, allow_pickle=False) if path.exists() else None
+        if not path.exists():
+            return None
+        with _refusal(self.folder):
+            content = path.read_bytes()
+        listed = (manifest.read(self.folder) or {}).get(f"answers/{path.name}")
+        try:
+            if listed is None or listed.holds(content):
+                found: NDArray[np.float64] = np.load(BytesIO(content), allow_pickle=False)
+                return found
+        except (ValueError, EOFError, OSError):
+            pass
+        raise InvalidStore(f"{path} is damaged; run `dpbench store verify {self.folder}`")
 
     def shards_and_strangers(self) -> tuple[list[Path], list[Path]]:
         """Every shard, as far as can be known, and other files of such names, which nothing reads."""

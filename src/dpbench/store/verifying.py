@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -16,6 +17,24 @@ from dpbench.store.conflicts import conflicts
 from dpbench.store.manifest import Contents, Listed
 from dpbench.store.schema import arrow_schema
 from dpbench.store.shard import intact, parsed
+from dpbench.store.versions import FORM
+
+RUN = re.compile(r"[0-9]{8}T[0-9.]+-[0-9a-f]{8}\.json")
+"""Names that records of runs have."""
+UNLISTED = "not in the manifest, which was cut short, or a copy: `dpbench store repair` lists it again"
+_RECORD = {
+    **dict.fromkeys(("plan", "command", "started", "identity"), str),
+    **dict.fromkeys(("machine", "code", "losses"), dict),
+    **dict.fromkeys(("tasks", "versions"), list),
+}
+_TASK = {
+    "name": str,
+    "loss": str,
+    **dict.fromkeys(("generator", "measuring", "interpreting", "repair"), dict),
+    "workloads": list,
+}
+"""Kinds of what a record of a run, and a task in it, may hold."""
+_VERSION = dict.fromkeys((*FORM, "version"), str)
 
 
 @dataclass(frozen=True)
@@ -44,11 +63,37 @@ def verified(folder: Path, *, has_manifest: bool) -> list[Damage]:
     listed, _ = _contents(folder, has_manifest=has_manifest)
     known = {damage.path for damage in found}
     whole = [each for name, each in sorted(listed.items()) if name.startswith("shards/")]
+    if not any(damage.path.name == manifest.NAME for damage in found):
+        found += [Damage(folder / each.file, UNLISTED) for each in unlisted(folder)]
     found += _contradictions(folder, [each for each in whole if folder / each.file not in known])
     for name, each in sorted(listed.items()):
         if name.startswith("answers/"):
             found += _answers(folder / name, each)
     return found
+
+
+def unlisted(folder: Path) -> list[Listed]:
+    """Shards and records of runs that the manifest neither has nor dropped: it was cut short, or they are copies.
+
+    The folders are looked at first: what comes into them meanwhile is in the manifest by then.
+    """
+    there = sorted([*(folder / "shards").glob("*.parquet"), *(folder / "runs").glob("*.json")])
+    read = manifest.read_with_removed(folder)
+    if read is None:
+        return []
+    known = read[0].keys() | read[1]
+    found = []
+    for path in there:
+        listed = Listed(path.relative_to(folder).as_posix(), _hash_in_name(path), kept=True)
+        if listed.file in known or not manifest.FILE.fullmatch(listed.file):
+            continue
+        ours = intact(path, listed) is not None if listed.sha256 else RUN.fullmatch(path.name) and record_of(path)
+        found += [listed] if ours else []
+    return found
+
+
+def _hash_in_name(path: Path) -> str:
+    return path.stem.rsplit("-", 1)[-1] if manifest.SHARD.fullmatch(path.name) else ""
 
 
 def known_shards(folder: Path, *, has_manifest: bool) -> list[Path]:
@@ -83,11 +128,9 @@ def _shard(path: Path, listed: Listed) -> list[Damage]:
 def _record(path: Path, listed: Listed) -> list[Damage]:
     if not path.exists():
         return [Damage(path, "missing: the record of a run was there")] if listed.kept else []
-    if record_of(path) is None:
-        return [Damage(path, "not a record of a run: it is not valid JSON")]
-    if listed.kept and not listed.holds(path.read_bytes()):
+    if intact(path, listed) is None:
         return [Damage(path, "changed: its content does not match its hash")]
-    return []
+    return [] if record_of(path) is not None else [Damage(path, "not a record of a run: it holds something else")]
 
 
 def _answers(path: Path, listed: Listed) -> list[Damage]:
@@ -121,10 +164,25 @@ def _contradictions(folder: Path, shards: list[Listed]) -> Iterator[Damage]:
         yield Damage(folder / conflict.rsplit(" ", 1)[-1], conflict)
 
 
-def record_of(path: Path) -> dict[str, Any] | None:
-    """A run's record, None where it cannot be read."""
+def record_of(path: Path, listed: Listed | None = None) -> dict[str, Any] | None:
+    """A run's record, None where it cannot be read or is not what was written."""
     try:
-        record = json.loads(path.read_bytes())
+        content = path.read_bytes()
+        record = json.loads(content) if listed is None or listed.holds(content) else None
     except (ValueError, RecursionError, FileNotFoundError):
         return None
-    return record if isinstance(record, dict) else None
+    return record if _is_record(record) else None
+
+
+def _is_record(record: Any) -> bool:
+    """Whether everything that readers look at is of its kind."""
+
+    def fits(given: Any, kinds: Mapping[str, type]) -> bool:
+        return isinstance(given, dict) and all(isinstance(given[name], kinds[name]) for name in given.keys() & kinds)
+
+    return (
+        fits(record, _RECORD)
+        and all(fits(each, _TASK) for each in record.get("tasks", ()))
+        and all(fits(each, _VERSION) and each.keys() >= _VERSION.keys() for each in record.get("versions", ()))
+        and all(isinstance(each, str) for each in record.get("losses", {}).values())
+    )

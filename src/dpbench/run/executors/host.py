@@ -7,13 +7,15 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from dpbench.errors import AlgorithmFailed, RunStopped
+from dpbench.mathematics.kernel_cache import KERNELS, PACKAGE, being_loaded
 from dpbench.privacy import Notion, read_budget
-from dpbench.run.bench import CLOCK, Bench, Estimated, Given
+from dpbench.run.bench import CLOCK, Bench, Estimated, Given, stop_for_kernels
 from dpbench.run.executors.contained import exit_words
 from dpbench.run.executors.frames import BadFrame, Ended, Frame, Late
 from dpbench.run.executors.guest import PATIENCE, Guest
@@ -97,12 +99,14 @@ class Host:
             guest = self._guest_for(unit)
             ready = guest.ask(unit, deadline)
         if "failure" in ready.facts:
+            _insist_on_kernels(ready.facts)
             raise AlgorithmFailed(_failure(ready.facts["failure"]))
         started = guest.seconds()
         self._used = True
         answer = guest.ask(given.x, deadline, numbers=8 * unit.trials * given.x.size)
         ended = guest.seconds()
         if "failure" in answer.facts:
+            _insist_on_kernels(answer.facts)
             raise AlgorithmFailed(self._without_counts(unit, given, answer.facts["failure"], deadline))
         estimated = _checked(unit, given, answer)
         if not ended - started - SLACK <= estimated.seconds <= ended - started:
@@ -176,7 +180,17 @@ def _described(error: BaseException) -> dict[str, Any]:
         text = str(error)
     except Exception:
         text = ""
-    return {"failure": [type(error).__name__, text[:10_000]]}
+    return {"failure": [type(error).__name__, text[:10_000]], "kernels": being_loaded(error)}
+
+
+def _insist_on_kernels(facts: dict[str, Any]) -> None:
+    """In the clean process: load the kernels that a guest says it could not; the run ends where we cannot either."""
+    name = facts.get("kernels")
+    if isinstance(name, str) and name in {path.stem for path in KERNELS.glob("[a-z]*.py")}:
+        try:
+            import_module(f"{PACKAGE}.{name}")
+        except Exception as error:
+            stop_for_kernels(error)
 
 
 def _failure(written: object) -> str:
