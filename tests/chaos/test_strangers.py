@@ -12,6 +12,7 @@ import pytest
 from chaos.small import plan_file, study
 from chaos.test_hostile import sleepers
 from dpbench.errors import InvalidInput
+from dpbench.run import interviews
 from dpbench.run.execution import execute
 from dpbench.run.executors.serial import Serial
 from dpbench.store import Store
@@ -74,6 +75,22 @@ def test_what_a_file_patches_while_it_is_loaded_changes_nothing_here(tmp_path):
     outcome = execute(plan.work[0], store, Serial(timeout=60), plan=plan)
     assert (outcome.finished, outcome.failures) == (2, [])
     assert not [name for name in set(sys.modules) - before if name.startswith("dpbench_plugin_")]
+    assert sleepers() == []
+
+
+HIDES = """
+import signal, time
+subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(120)  # dpbench-escaper'], start_new_session=True, env={})
+os.kill(os.getppid(), signal.SIGKILL)
+time.sleep(60)
+"""
+
+
+def test_a_daemon_that_a_file_starts_while_it_is_loaded_is_ended(tmp_path, monkeypatch):
+    """Without an environment, in a session of its own, and with the process above it killed."""
+    monkeypatch.setattr(interviews, "KILLED", 1)
+    with pytest.raises(InvalidInput, match=r"its process ended \(signal SIGKILL\)"):
+        study([written(tmp_path, HIDES)], **SMALL).work  # noqa: B018
     assert sleepers() == []
 
 
