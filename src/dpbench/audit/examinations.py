@@ -28,6 +28,7 @@ from dpbench.audit.tampering import code_of_the_package, replaced_since
 from dpbench.errors import DPBenchError, InvalidInput
 from dpbench.plugins import find, is_file_reference, is_stranger, load_class_or_function
 from dpbench.run.executors.contained import PATIENCE, Contained, exit_words, print_to
+from dpbench.run.executors.system import memory_share
 from dpbench.strangers_text import one_line
 
 STARTING = 60.0
@@ -121,7 +122,7 @@ def examine(
     try:
         while queue or running:
             while queue and len(running) < max(jobs, 1):
-                running.append(_start(queue.popleft(), timeout))
+                running.append(_start(queue.popleft(), timeout, memory_share(jobs)))
             nearest = min(each.deadline for each in running)
             ready = wait([each.connection for each in running], max(0.0, nearest - time.monotonic()))
             for each in [one for one in running if one.connection in ready or time.monotonic() >= one.deadline]:
@@ -135,9 +136,9 @@ def examine(
             each.end()
 
 
-def _start(examination: Examination, timeout: float) -> _Running:
-    deadline = time.monotonic() + timeout + STARTING
-    return _Running.start(_work, examination, examination=examination, timeout=timeout, deadline=deadline)
+def _start(examination: Examination, timeout: float, memory: int | None) -> _Running:
+    fields = {"examination": examination, "timeout": timeout, "deadline": time.monotonic() + timeout + STARTING}
+    return _Running.start(_work, examination, memory=memory, **fields)
 
 
 def _hear(running: _Running) -> AuditReport | DPBenchError | None:

@@ -78,7 +78,7 @@ class Contained:
         return cls(process, ours, **fields)
 
     def receive(self, most: int = MOST) -> bytes:
-        """The next message, as ``multiprocessing`` writes it: a length and so many bytes; ``OSError`` where it stalls."""
+        """The next message, a length and so many bytes, as ``multiprocessing`` writes it; ``OSError`` if it stalls."""
         deadline = time.monotonic() + WHOLE
 
         def exactly(length: int) -> bytes:

@@ -14,10 +14,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-if sys.platform == "linux":
-    import resource
-
-from dpbench.run.executors.system import KILL
+from dpbench.run.executors.system import KILL, resource
 
 _DEATH_SIGNAL, _SUBREAPER = 1, 36
 """What ``prctl`` calls them."""
@@ -112,15 +109,15 @@ def _ended(found: set[int]) -> dict[int, int]:
 
 def mark() -> None:
     """Let this process and all that begin below it be known as ours, where the system can."""
-    if sys.platform == "linux":
+    if sys.platform == "linux" and resource is not None:
         limit = resource.getrlimit(_MARK)[1]
         lower = _LARGE if limit == resource.RLIM_INFINITY else max(limit - 1, 0)
         resource.setrlimit(_MARK, (lower, lower))
 
 
 def _marked(pid: int) -> bool:
-    """Whether a process, alive or dead and unburied, began below a worker of ours: in whatever session or environment."""
-    if sys.platform == "linux":
+    """Whether a process, alive or dead and unburied, began below a worker of ours, whatever has become of it."""
+    if sys.platform == "linux" and resource is not None:
         with suppress(OSError, ValueError):
             theirs, ours = (resource.prlimit(each, _MARK)[1] for each in (pid, 0))
             return theirs != resource.RLIM_INFINITY and (ours == resource.RLIM_INFINITY or theirs < ours)
