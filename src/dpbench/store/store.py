@@ -21,6 +21,7 @@ import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ from dpbench.errors import InvalidStore
 from dpbench.store import lock, manifest
 from dpbench.store.conflicts import NEEDED as COMPARED
 from dpbench.store.conflicts import conflicts
-from dpbench.store.disk import sync_folder, write_whole
+from dpbench.store.disk import read_regular, sync_folder, write_whole
 from dpbench.store.loss_versions import choose_losses
 from dpbench.store.manifest import Contents, Listed, hash_of
 from dpbench.store.plain_arrays import list_lengths
@@ -82,7 +83,7 @@ class Store:
                 self._mark()
                 sync_folder(self.folder.parent)
         try:
-            marked = json.loads(marker.read_text())
+            marked = json.loads(read_regular(marker))
             version, self.has_manifest = marked["dpbench_store"], bool(marked.get("manifest"))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InvalidStore(f'{marker} is damaged; restore it as {{"dpbench_store": {SCHEMA_VERSION}}}') from None
@@ -126,7 +127,7 @@ class Store:
 
     def list_answers(self, paths: Iterable[Path]) -> None:
         """Let the manifest know of answers that were kept."""
-        found = [Listed(f"answers/{path.name}", hash_of(path.read_bytes())) for path in paths if path.exists()]
+        found = [Listed(f"answers/{path.name}", hash_of(read_regular(path))) for path in paths if path.exists()]
         if found:
             self._add([line for each in found for line in (each.line, {"kept": each.file})])
 
@@ -285,7 +286,7 @@ class Store:
         import numpy as np
 
         path = answers_path(self.folder, row.key, row.first_trial)
-        return np.load(path, allow_pickle=False) if path.exists() else None
+        return np.load(BytesIO(read_regular(path)), allow_pickle=False) if path.exists() else None  # type: ignore[no-any-return]
 
     def shards_and_strangers(self) -> tuple[list[Path], list[Path]]:
         """Every shard, as far as can be known, and other files of such names, which nothing reads."""

@@ -13,6 +13,7 @@ from typing import Any
 from dpbench.errors import InvalidStore
 from dpbench.store import manifest
 from dpbench.store.conflicts import conflicts
+from dpbench.store.disk import NotRegular, read_regular
 from dpbench.store.manifest import Contents, Listed
 from dpbench.store.schema import arrow_schema
 from dpbench.store.shard import intact, parsed
@@ -85,15 +86,23 @@ def _record(path: Path, listed: Listed) -> list[Damage]:
         return [Damage(path, "missing: the record of a run was there")] if listed.kept else []
     if record_of(path) is None:
         return [Damage(path, "not a record of a run: it is not valid JSON")]
-    if listed.kept and not listed.holds(path.read_bytes()):
+    if listed.kept and not _holds(listed, path):
         return [Damage(path, "changed: its content does not match its hash")]
     return []
+
+
+def _holds(listed: Listed, path: Path) -> bool:
+    """Whether a file is what was written."""
+    try:
+        return listed.holds(read_regular(path))
+    except NotRegular:
+        return False
 
 
 def _answers(path: Path, listed: Listed) -> list[Damage]:
     if not path.exists():
         return [Damage(path, "missing: these answers were kept")]
-    if not listed.holds(path.read_bytes()):
+    if not _holds(listed, path):
         return [Damage(path, "truncated or changed: its content does not match its hash")]
     return []
 
@@ -124,7 +133,7 @@ def _contradictions(folder: Path, shards: list[Listed]) -> Iterator[Damage]:
 def record_of(path: Path) -> dict[str, Any] | None:
     """A run's record, None where it cannot be read."""
     try:
-        record = json.loads(path.read_bytes())
-    except (ValueError, RecursionError, FileNotFoundError):
+        record = json.loads(read_regular(path))
+    except (ValueError, RecursionError, FileNotFoundError, NotRegular):
         return None
     return record if isinstance(record, dict) else None
