@@ -137,8 +137,10 @@ def examine(
 
 
 def _start(examination: Examination, timeout: float, memory: int | None) -> _Running:
-    fields = {"examination": examination, "timeout": timeout, "deadline": time.monotonic() + timeout + STARTING}
-    return _Running.start(_work, examination, memory=memory, **fields)
+    deadline = time.monotonic() + timeout + STARTING
+    return _Running.start(
+        _work, examination, memory=memory, examination=examination, timeout=timeout, deadline=deadline
+    )
 
 
 def _hear(running: _Running) -> AuditReport | DPBenchError | None:

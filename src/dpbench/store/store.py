@@ -286,7 +286,7 @@ class Store:
         import numpy as np
 
         path = answers_path(self.folder, row.key, row.first_trial)
-        return np.load(BytesIO(read_regular(path)), allow_pickle=False) if path.exists() else None  # type: ignore[no-any-return]
+        return np.load(BytesIO(read_regular(path)), allow_pickle=False) if path.exists() else None
 
     def shards_and_strangers(self) -> tuple[list[Path], list[Path]]:
         """Every shard, as far as can be known, and other files of such names, which nothing reads."""

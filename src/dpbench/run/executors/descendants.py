@@ -14,7 +14,12 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from dpbench.run.executors.system import KILL, resource
+from dpbench.run.executors.system import KILL
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 _DEATH_SIGNAL, _SUBREAPER = 1, 36
 """What ``prctl`` calls them."""
