@@ -1,7 +1,7 @@
 """Units on a dask cluster: a user's own, or a local one (extra ``cluster``).
 
-Dask's workers load no plug-in, so what they send back was not written where one runs. Dask itself sends pickles and asks
-nobody who they are: code that can reach its scheduler, a plug-in's included, can run code wherever the cluster does.
+Dask's workers load no plug-in, so what they send back was not written where one runs. Dask itself sends pickles, and a
+scheduler takes work from all who reach it: a plug-in that does so can run code wherever the cluster does.
 """
 
 from __future__ import annotations
