@@ -1,7 +1,20 @@
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import dpbench
+
+PICKLERS = {"pickle", "cPickle", "_pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"}
+"""Modules whose bytes can run code where they are read."""
+UNPICKLERS = {
+    "run/executors/frames.py": "requests to a plug-in's process are pickles; what comes back never is",
+    "run/executors/processes.py": "rows come from workers of ours, in which no plug-in is loaded",
+    "run/interviews.py": "so do answers, as frames, from a process of ours that asks plug-ins in others",
+}
+"""The modules that may use them, and why."""
 
 
 def test_import_contracts_are_kept(request):
@@ -39,3 +52,17 @@ def test_no_module_is_shadowed_by_a_function_of_its_name():
     )
     shown = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert shown.split() == []
+
+
+def test_only_named_modules_pickle():
+    """Nothing that was written where a plug-in runs is unpickled."""
+    root = Path(dpbench.__file__).parent
+    found = set()
+    for path in root.rglob("*.py"):
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)) if any(name in text for name in PICKLERS) else ():
+            named = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            named += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            if {name.partition(".")[0] for name in named} & PICKLERS:
+                found.add(path.relative_to(root).as_posix())
+    assert found == set(UNPICKLERS)

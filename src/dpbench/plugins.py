@@ -68,5 +68,10 @@ def _load_module(reference: str) -> tuple[str, str, ModuleType]:
         raise InvalidInput(f"{path_text!r} is not a Python file; give FILE.py:Class")
     try:
         return path_text, class_name, load_file(Path(path_text))
+    except MemoryError as error:
+        raise InvalidInput(
+            f"{path_text} cannot be imported: it needs more memory than it may have ({one_line(error)}); "
+            f"correct its code, or run it with more --memory"
+        ) from error
     except (Exception, SystemExit) as error:
         raise InvalidInput(f"{path_text} cannot be imported: {type(error).__name__}: {one_line(error)}") from error

@@ -1,5 +1,6 @@
 """Algorithms that leave something running behind them, or strike at what runs them."""
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from chaos.hostile import Hostile
 
@@ -156,13 +158,50 @@ class ForksAndKills(Hostile):
         time.sleep(60)
 
 
+@dataclass(frozen=True, kw_only=True)
+class HidesAndKills(Hostile):
+    """A daemon that cannot be told by its environment, its session or its parent: the worker above it is killed."""
+
+    name = "HidesAndKills"
+
+    def estimate(self, data, workload):
+        subprocess.Popen(SLEEP, start_new_session=True, env={})
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(60)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traced(Hostile):
+    """A daemon of its own traces it: its parent cannot reap it before the daemon has ended."""
+
+    name = "Traced"
+
+    def estimate(self, data, workload):
+        if "TracerPid:\t0" not in Path("/proc/self/status").read_text():
+            return self.good(data)
+        itself = os.getpid()
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            if os.fork() == 0:
+                time.sleep(0.1)  # what it traces would stop at the signal that the child's end is
+                ctypes.CDLL(None).ptrace(0x4206, itself, None, None)  # PTRACE_SEIZE
+                ctypes.CDLL(None).prctl(15, b"dpbench-escaper")
+                time.sleep(120)
+            os._exit(0)
+        os.waitpid(child, 0)
+        time.sleep(0.3)
+        return self.good(data)
+
+
 STRIKERS = {
     "KillsParent": "ended 2 workers",
     "TerminatesParent": "ended 2 workers",
     "StopsParent": "took longer than",
     "SignalsGroup": "ended 2 workers",
     "ForksAndKills": "ended 2 workers",
+    "HidesAndKills": "ended 2 workers",
 }
 """Those that fail, with part of the reason that is recorded."""
-LEAVERS = ("Forks", "DoubleForks", "Opens", "OpensWithout", "Herd", "Threads", "InterruptsParent")
+LEAVERS = ("Forks", "DoubleForks", "Opens", "OpensWithout", "Herd", "Threads", "Traced", "InterruptsParent")
 """Those whose good estimate is scored, and of which nothing is left."""

@@ -11,10 +11,12 @@ import pytest
 
 from chaos.small import plan_file, study
 from chaos.test_hostile import sleepers
-from dpbench.errors import InvalidInput
+from dpbench.errors import InvalidInput, InvalidStore
+from dpbench.run import interviews
 from dpbench.run.execution import execute
+from dpbench.run.executors.processes import Processes
 from dpbench.run.executors.serial import Serial
-from dpbench.store import Store
+from dpbench.store import Store, manifest
 
 FORGERS = Path(__file__).with_name("forgers.py")
 TEXT = """
@@ -75,6 +77,63 @@ def test_what_a_file_patches_while_it_is_loaded_changes_nothing_here(tmp_path):
     assert (outcome.finished, outcome.failures) == (2, [])
     assert not [name for name in set(sys.modules) - before if name.startswith("dpbench_plugin_")]
     assert sleepers() == []
+
+
+HIDES = f"""
+import signal, time
+{SLEEPS[:-1]}, start_new_session=True, env={{}})
+os.kill(os.getppid(), signal.SIGKILL)
+time.sleep(60)
+"""
+
+
+def test_a_daemon_that_a_file_starts_while_it_is_loaded_is_ended(tmp_path, monkeypatch):
+    """Without an environment, in a session of its own, and with the process above it killed."""
+    monkeypatch.setattr(interviews, "KILLED", 1)
+    with pytest.raises(InvalidInput, match=r"its process ended \(signal SIGKILL\)"):
+        study([written(tmp_path, HIDES)], **SMALL).work  # noqa: B018
+    assert sleepers() == []
+
+
+LOCKS = """
+    def estimate(self, data, workload):
+        import fcntl, time
+        from pathlib import Path
+        with open({manifest!r}) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            Path({held!r}).touch()
+            time.sleep(600)
+"""
+
+
+class UntilHeld(Processes):
+    """Keeps rows until a file is there."""
+
+    held: Path
+
+    def rows(self, portions):
+        kept = []
+        for row in super().rows(portions):
+            kept.append(row)
+            if self.held.exists():
+                yield from kept
+                kept = []
+
+
+def test_a_plug_in_that_locks_the_manifest_ends_the_run_and_loses_nothing(tmp_path, monkeypatch):
+    """Whatever time a unit may take: the rows that came back are stored once the plug-in has ended."""
+    monkeypatch.setattr(manifest, "WAIT", 0.5)
+    store, held = Store(tmp_path / "s", create=True), tmp_path / "held"
+    before, _, _ = TEXT.format(before="", name="'Mine'").partition("    def estimate")
+    locks = LOCKS.format(manifest=str(store.folder / manifest.NAME), held=str(held))
+    (tmp_path / "mine.py").write_text(before + locks)
+    plan = study([f"{tmp_path / 'mine.py'}:Mine", "Identity"], **SMALL)
+    executor = UntilHeld(2)
+    executor.held = held
+    with pytest.raises(InvalidStore, match=r"manifest.jsonl has been locked for 0.5 s by process \d+ "):
+        execute(plan.work[0], store, executor, plan=plan)
+    assert [row.algorithm for row in store.rows()] == ["Identity"]
+    assert store.verify() == []
 
 
 def test_a_pipe_ends_with_the_run(tmp_path):

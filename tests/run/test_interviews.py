@@ -1,13 +1,17 @@
 """Whatever a command has to know of a stranger's algorithm, the stranger's code is loaded in other processes alone."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+import dpbench as dpb
+from dpbench.audit.examinations import Examination, examine
 from dpbench.cli import main
-from dpbench.errors import InvalidPlan, UnknownName
+from dpbench.errors import InvalidInput, InvalidPlan, UnknownName
+from dpbench.run.executors.system import memory_share
 from dpbench.run.interviews import Call, answers_of
 from dpbench.run.strangers import facts_of
 
@@ -157,3 +161,32 @@ def test_a_name_that_nobody_has_is_refused_at_once():
     """Without a process."""
     with pytest.raises(UnknownName, match="Hbb"):
         facts_of("Hbb")
+
+
+LIMITED = """
+import resource
+raise ValueError(f"may have {resource.getrlimit(resource.RLIMIT_DATA)[0]} bytes")
+"""
+
+
+def test_a_file_that_takes_too_much_memory_while_it_is_loaded_is_refused(mine, capsys):
+    """By the memory that the run was given, in one line."""
+    Path("mine.py").write_text("import numpy as np\nlarge = np.empty(3 * 2**30 // 8)\n" + Path("mine.py").read_text())
+    Path("plan.toml").write_text(PLAN)
+    assert main(["run", "plan.toml", "--with", mine, "--memory", "2", "--jobs", "0", "--quiet"]) == 2
+    said = capsys.readouterr().err
+    assert "mine.py cannot be imported: it needs more memory than it may have" in said
+    assert said.count("\n") == 1
+    with pytest.raises(InvalidInput, match="needs more memory than it may have"):
+        dpb.run_plan("plan.toml", "s", added=[mine], memory=2, jobs=0)
+
+
+@pytest.mark.skipif(not hasattr(os, "sysconf"), reason="the system does not say how much memory it has")
+def test_every_file_is_loaded_within_the_machines_memory(mine):
+    """By every verb that asks it, and by a check, where nothing is said of memory."""
+    Path("mine.py").write_text(LIMITED)
+    words = rf"may have {memory_share(1)} bytes"
+    with pytest.raises(InvalidInput, match=words):
+        facts_of(mine)
+    ((_, refused),) = examine([Examination(mine)], jobs=1, timeout=60)
+    assert re.search(words, str(refused))

@@ -1,5 +1,8 @@
 import os
 import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +12,8 @@ from chaos.small import study
 from dpbench import algorithms
 from dpbench.errors import RunStopped
 from dpbench.run.costs import UNITS, chunks, seconds_of
-from dpbench.run.executors import processes
+from dpbench.run.executors import contained, processes
+from dpbench.run.executors.descendants import children
 from dpbench.run.executors.processes import Processes, _Worker, work
 
 
@@ -42,14 +46,14 @@ def test_workers_that_cannot_even_start_stop_the_run(monkeypatch):
         processes_rows(units, Processes(1))
 
 
-def killed_at_first(connection, memory, timeout):
+def killed_at_first(connection, timeout):
     """A worker that is killed before it says anything, as often as a file says."""
     left = Path(os.environ["DPBENCH_TEST_KILLS"])
     number = int(left.read_text())
     if number:
         left.write_text(str(number - 1))
         os.kill(os.getpid(), signal.SIGKILL)
-    work(connection, memory, timeout)
+    work(connection, timeout)
 
 
 def test_workers_that_are_killed_before_they_are_ready_are_replaced(monkeypatch, tmp_path):
@@ -73,6 +77,49 @@ def test_a_unit_of_ours_whose_workers_are_killed_is_tried_again_but_not_for_ever
     assert verdicts == [""] * 9 + ["ended 10 workers (signal SIGKILL)"]
     executor, worker.whose = Processes(1), "mine.py:Mine"
     assert [executor._verdict(worker, units[0], -signal.SIGKILL) for _ in range(2)][1].startswith("ended 2 workers")
+
+
+ORPHAN = """
+import os, sys
+child = os.fork()
+if child == 0:
+    os.setsid()
+    os.closerange(0, 3)
+    os.execvp("sleep", ["sleep", "60"])
+print(child)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no process takes in orphans")
+def test_orphans_that_are_not_of_a_worker_live_on():
+    """Whoever runs a study may run other programs, and what those leave behind comes to the same process meanwhile."""
+    units, _ = study(["Identity"], datasets=["bimodal"], scales=[100], samples=2).work
+    rows = Processes(1).rows([[unit] for unit in units])
+    first = next(row for row in rows if row is not None)
+    started = subprocess.run([sys.executable, "-c", ORPHAN], capture_output=True, check=True)
+    orphan = int(started.stdout)
+    try:
+        assert orphan in children()
+        assert [row.failure for row in (first, *rows) if row is not None] == ["", ""]
+        assert os.waitpid(orphan, os.WNOHANG) == (0, 0)
+    finally:
+        os.kill(orphan, signal.SIGKILL)
+        os.waitpid(orphan, 0)
+
+
+def stalls(connection, timeout):
+    """A worker that begins a message and never ends it."""
+    os.write(connection.fileno(), b"\0\0\1\0begun")
+    time.sleep(60)
+
+
+def test_a_worker_that_stops_in_the_middle_of_a_message_is_replaced(monkeypatch):
+    """A plug-in can stop it there; nothing of ours waits for the rest for ever."""
+    monkeypatch.setattr(contained, "WHOLE", 0.2)
+    monkeypatch.setattr(processes, "work", stalls)
+    units, _ = study(["Identity"], datasets=["bimodal"], scales=[100], samples=1).work
+    with pytest.raises(RunStopped, match="workers ended before they were ready"):
+        processes_rows(units, Processes(1))
 
 
 def test_the_environment_is_left_as_it_was(monkeypatch):

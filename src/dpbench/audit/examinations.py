@@ -28,7 +28,7 @@ from dpbench.audit.tampering import code_of_the_package, replaced_since
 from dpbench.errors import DPBenchError, InvalidInput
 from dpbench.plugins import find, is_file_reference, is_stranger, load_class_or_function
 from dpbench.run.executors.contained import PATIENCE, Contained, exit_words, print_to
-from dpbench.run.executors.descendants import adopt_orphans
+from dpbench.run.executors.system import memory_share
 from dpbench.strangers_text import one_line
 
 STARTING = 60.0
@@ -119,11 +119,10 @@ def examine(
         except DPBenchError as error:
             yield examination, error
     queue, running = deque(each for each in examinations if each not in here), list[_Running]()
-    adopt_orphans()  # so that what a stranger's code has started ends with its examination
     try:
         while queue or running:
             while queue and len(running) < max(jobs, 1):
-                running.append(_start(queue.popleft(), timeout))
+                running.append(_start(queue.popleft(), timeout, memory_share(jobs)))
             nearest = min(each.deadline for each in running)
             ready = wait([each.connection for each in running], max(0.0, nearest - time.monotonic()))
             for each in [one for one in running if one.connection in ready or time.monotonic() >= one.deadline]:
@@ -135,12 +134,13 @@ def examine(
     finally:
         for each in running:
             each.end()
-        adopt_orphans(False)
 
 
-def _start(examination: Examination, timeout: float) -> _Running:
+def _start(examination: Examination, timeout: float, memory: int | None) -> _Running:
     deadline = time.monotonic() + timeout + STARTING
-    return _Running.start(_work, examination, examination=examination, timeout=timeout, deadline=deadline)
+    return _Running.start(
+        _work, examination, memory=memory, examination=examination, timeout=timeout, deadline=deadline
+    )
 
 
 def _hear(running: _Running) -> AuditReport | DPBenchError | None:
@@ -151,7 +151,7 @@ def _hear(running: _Running) -> AuditReport | DPBenchError | None:
             f"{name} was not examined to the end within {running.timeout:g} s: it hangs or is slow (--timeout)"
         )
     try:
-        said = json.loads(running.connection.recv_bytes(MOST))
+        said = json.loads(running.receive(MOST))
     except EOFError:
         return running.examination.failed(f"{name} ended its process ({exit_words(running.end(PATIENCE))})")
     except (OSError, ValueError, RecursionError):

@@ -7,7 +7,6 @@ a run has to be the same in all of them: a cache, a warm start or a module's glo
 
 from __future__ import annotations
 
-import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -20,8 +19,10 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, Outcome, SideInformation
 from dpbench.audit.cases import Case
+from dpbench.audit.contents import contents
 from dpbench.audit.distorted_noise import PLAIN, DistortedNoise, distorted
 from dpbench.audit.fresh import fresh
+from dpbench.audit.plain_data import NotPlain, packed, unpacked
 from dpbench.audit.printed_text import Number, varying_numbers
 from dpbench.audit.subject import budget_like, is_ours, workload_for
 from dpbench.audit.tampering import code_of_the_package, replaced_since
@@ -110,10 +111,10 @@ class Exchange:
     """One exchange with the handle, in plain values."""
 
     signature: Any
+    """Or a hash of it, where it is no plain data."""
     why: str
     words: str
     truth: Any
-    """None where it cannot be sent."""
     outcome: NDArray[Any]
 
 
@@ -129,26 +130,37 @@ class Transcript:
     def of(cls, recording: Recording) -> Transcript:
         """Of a recording."""
         exchanges = [
-            Exchange(_sendable(_signature(asked)), asked.why, _words(asked), _sendable(asked.truth), outcome)
+            Exchange(_signature(asked), asked.why, _words(asked), _sent(asked), outcome)
             for asked, outcome in recording.exchanges
         ]
         return cls(exchanges, {trial: cls.of(each) for trial, each in recording.single.items()}, recording.coin_seeds)
 
 
-def _signature(asked: Question) -> tuple[object, ...]:
-    return (*asked.signature(), asked.domain.shape)
+def _signature(asked: Question) -> Any:
+    signature = (*asked.signature(), asked.domain.shape)
+    return signature if _is_plain(signature) else contents(signature)
 
 
 def _words(asked: Question) -> str:
     return f"{asked} over {asked.domain} cells"
 
 
-def _sendable(value: Any) -> Any:
+def _sent(asked: Question) -> Any:
+    """A truth, which has to be plain data for what an answer costs to be seen."""
+    if not _is_plain(asked.truth):
+        raise CheckFailed(
+            f"'{asked.why}' ({asked.kind}) has a {type(asked.truth).__name__} for its truth, which cannot be replayed; "
+            f"let truth() return numbers, texts and arrays, in tuples, lists or dicts"
+        )
+    return asked.truth
+
+
+def _is_plain(value: Any) -> bool:
     try:
-        pickle.dumps(value)
-    except Exception:
-        return None
-    return value
+        packed(value)
+    except NotPlain:
+        return False
+    return True
 
 
 @dataclass(repr=False)
@@ -168,12 +180,11 @@ class Forced:
             self._diverge(f"it went on to ask {_words(question)}, where the first run had ended")
         recorded = self.transcript.exchanges[self.position]
         self.position += 1
-        if recorded.signature is not None and recorded.signature != _signature(question):
+        if recorded.signature != _signature(question):
             words = _words(question)
             same = " with another claim, threshold or noise" if words == recorded.words else ""
             self._diverge(f"it asked {words}{same}, where the first run had asked {recorded.words}")
-        if recorded.truth is not None:
-            self.calls.append(CallLoss(replace(question, truth=recorded.truth), question.truth, recorded.outcome))
+        self.calls.append(CallLoss(replace(question, truth=recorded.truth), question.truth, recorded.outcome))
         return recorded.outcome.copy()
 
     def coins(self, seeds: Callable[[], Seeds]) -> Seeds:
@@ -201,6 +212,10 @@ class Forced:
         raise ReplayDiverged(words)
 
 
+SENT = (Trace, Transcript, Exchange)
+"""What a recording is made of."""
+
+
 # --- the worlds ----------------------------------------------------------------------------------------
 
 
@@ -223,12 +238,17 @@ def record(runner: Runner, cases: Sequence[Case]) -> bytes:
             raise CheckFailed("it changes its output after it has returned it, by a thread that it leaves running")
         return found
 
-    return fresh(lambda: pickle.dumps(work()), SECONDS, silent=True)
+    return fresh(lambda: packed(work(), SENT), SECONDS, silent=True)
+
+
+def _recorded(content: bytes) -> list[tuple[Trace, Transcript, bool]]:
+    found: list[tuple[Trace, Transcript, bool]] = unpacked(content, SENT)
+    return found
 
 
 def printed_otherwise(runner: Runner, cases: Sequence[Case]) -> frozenset[Number]:
     """Numbers in what is printed that two runs of the same cases do not have in common."""
-    texts = [[trace.printed for trace, _, _ in pickle.loads(record(runner, cases))] for _ in range(2)]  # noqa: S301
+    texts = [[trace.printed for trace, _, _ in _recorded(record(runner, cases))] for _ in range(2)]
     return frozenset(each for one, other in zip(*texts, strict=True) for each in varying_numbers(one, other))
 
 
@@ -238,7 +258,7 @@ def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
     def work() -> Looked:
         looked = Looked()
         runner.warmed(runner.warm)
-        for step, (case, (trace, transcript, touched)) in enumerate(zip(cases, pickle.loads(recorded), strict=True)):  # noqa: S301
+        for step, (case, (trace, transcript, touched)) in enumerate(zip(cases, _recorded(recorded), strict=True)):
             channel = Forced(transcript)
             other = RandomNoise.seeded(np.random.SeedSequence([case.seed, 1]), case.trials)  # drawn by nobody
             again = traced(lambda: runner.run(case, case.y, noise=other, channel=channel))  # noqa: B023
@@ -256,7 +276,7 @@ def force(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked:
                 break
         return looked
 
-    return fresh(work, SECONDS, silent=True)
+    return fresh(work, SECONDS, silent=True, kinds=(Looked, Finding))
 
 
 def _refused(case: Case, *traces: Trace) -> bool:
@@ -335,7 +355,7 @@ def unrecorded(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked
     def work() -> Looked:
         looked = Looked()
         runner.warmed(runner.warm)
-        for step, (case, (trace, _, _)) in enumerate(zip(cases, pickle.loads(recorded), strict=True)):  # noqa: S301
+        for step, (case, (trace, _, _)) in enumerate(zip(cases, _recorded(recorded), strict=True)):
             how: dict[str, Any] = {"seed": case.seed} if case.noise == PLAIN else {"noise": _like(case)}
             with _out_of_sight():
                 again = traced(lambda: runner.run(case, case.x, **how))  # noqa: B023
@@ -344,13 +364,13 @@ def unrecorded(runner: Runner, cases: Sequence[Case], recorded: bytes) -> Looked
             if words:
                 looked.finding = Finding(step, f"at one seed, recorded and unrecorded, it gave {words}", "direct")
                 return looked
-        for step, (case, (trace, _, _)) in enumerate(zip(cases, pickle.loads(recorded), strict=True)):  # noqa: S301
+        for step, (case, (trace, _, _)) in enumerate(zip(cases, _recorded(recorded), strict=True)):
             looked.finding = None if step % 2 else _alone(runner, case, step, trace)
             if looked.finding is not None:
                 break
         return looked
 
-    return fresh(work, SECONDS, silent=True)
+    return fresh(work, SECONDS, silent=True, kinds=(Looked, Finding))
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from dpbench.run.missing import TIMEOUT
 if TYPE_CHECKING:
     from dpbench.cli.arguments import Subparsers
     from dpbench.run.execution import Agenda, RunSummary
+    from dpbench.run.missing import Options
     from dpbench.run.plan import Plan
     from dpbench.store import Store
 
@@ -112,8 +113,16 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run_plan(chosen: argparse.Namespace) -> int:
     """Run a plan and print its tables; 1 if a unit failed or something asked for by name cannot run."""
-    from dpbench.cli.run_tables import print_tables
     from dpbench.cli.running import run_options
+    from dpbench.run.executors.system import memory_of_plugins
+
+    options = run_options(chosen)
+    with memory_of_plugins(options.bytes_of_memory):
+        return _run_plan(chosen, options)
+
+
+def _run_plan(chosen: argparse.Namespace, options: Options) -> int:
+    from dpbench.cli.run_tables import print_tables
     from dpbench.cli.versions import report_changes
     from dpbench.run.execution import agenda
     from dpbench.run.missing import execute_missing, opened, store_folder
@@ -123,7 +132,6 @@ def run_plan(chosen: argparse.Namespace) -> int:
     from dpbench.task.file import tasks_toml
 
     plan = narrow(load_plan(chosen.plan), **{name: _once(getattr(chosen, name)) for name in NARROWING})
-    options = run_options(chosen)
     jobs = options.processes
     folder = store_folder(plan, options)
     if chosen.print_toml:

@@ -8,6 +8,7 @@ from typing import Any
 
 from dpbench.errors import InvalidPlan, shown
 from dpbench.results import Results
+from dpbench.run.executors.system import memory_of_plugins
 from dpbench.run.missing import TIMEOUT, Options, execute_missing, opened
 from dpbench.run.plan import Plan, narrow
 from dpbench.run.suites import load_plan
@@ -50,22 +51,23 @@ def run_plan(
     ...     )
     <Results: 2 settings: 2 algorithms, 1 dataset, 1 domain, 1 scale, 1 epsilon>
     """
-    narrowed = narrow(
-        _plan(plan),
-        algorithm=_names("algorithms", algorithms),
-        added=_names("added", added),
-        dataset=_names("datasets", datasets),
-        domain=[str(each) for each in domains],
-        scale=scales,
-        epsilon=epsilons,
-        delta=deltas,
-        rho=rhos,
-        **parts,
-    )
     folder = None if store is None else fspath(store)
     options = Options(store=folder, jobs=jobs, timeout=timeout, memory=memory, dask=dask, quiet=quiet)
-    with opened(narrowed, options) as (kept, todo):
-        execute_missing(narrowed, todo, kept, options)
+    with memory_of_plugins(options.bytes_of_memory):
+        narrowed = narrow(
+            _plan(plan),
+            algorithm=_names("algorithms", algorithms),
+            added=_names("added", added),
+            dataset=_names("datasets", datasets),
+            domain=[str(each) for each in domains],
+            scale=scales,
+            epsilon=epsilons,
+            delta=deltas,
+            rho=rhos,
+            **parts,
+        )
+        with opened(narrowed, options) as (kept, todo):
+            execute_missing(narrowed, todo, kept, options)
     return Results.from_store(kept)
 
 

@@ -7,6 +7,7 @@ one of our functions there, and JSON and numbers of a known length come back.
 from __future__ import annotations
 
 import json
+import pickle
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from dpbench.plugins import INSTALLED
 from dpbench.run.executors.contained import KILLED, Contained, exit_words, killed
 from dpbench.run.executors.frames import BadFrame, Ended, Frame, Late
 from dpbench.run.executors.guest import PATIENCE, Guest
+from dpbench.run.executors.system import MEMORY, memory_share
 from dpbench.run.units import describe
 from dpbench.strangers_text import one_line
 
@@ -46,11 +48,13 @@ Answers = list[Frame] | str
 
 def interview(strangers: Sequence[tuple[str, Sequence[Call]]], seconds: float = SECONDS) -> list[Answers]:
     """The answers of each, by its reference, to its calls in turn; everybody has a process and seconds of its own."""
+    memory = MEMORY.get() or memory_share(1)
     for _ in range(KILLED):  # once more where ours was killed
-        running, ended = Contained.start(_interview, list(strangers), seconds, without_main=True), False
+        running = Contained.start(_interview, list(strangers), seconds, memory=memory, without_main=True)
+        ended = False
         try:
             if running.connection.poll(STARTING + seconds * len(strangers)):
-                return running.connection.recv()  # type: ignore[no-any-return]  # from a clean process
+                return pickle.loads(running.receive())  # type: ignore[no-any-return]  # noqa: S301  (it loads no plug-in)
         except (EOFError, OSError):
             ended = True
         finally:
@@ -58,7 +62,8 @@ def interview(strangers: Sequence[tuple[str, Sequence[Call]]], seconds: float = 
         if not (ended and killed(code)):
             break
     named = ", ".join(reference for reference, _ in strangers)
-    raise InvalidPlan(f"{named} cannot be loaded: its process ended ({exit_words(code)}); correct its code")
+    more = ", or give more --memory" if MEMORY.get() else ""
+    raise InvalidPlan(f"{named} cannot be loaded: its process ended ({exit_words(code)}); correct its code{more}")
 
 
 def answers_of(reference: str, calls: Sequence[Call], seconds: float = SECONDS) -> list[Frame]:

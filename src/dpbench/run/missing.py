@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dpbench.errors import InvalidInput
-from dpbench.run.executors.system import can_fork
+from dpbench.run.executors.system import can_fork, memory_share
 
 if TYPE_CHECKING:
     from dpbench.run.execution import Agenda, RunSummary
@@ -57,6 +57,11 @@ class Options:
             )
 
     @property
+    def bytes_of_memory(self) -> int | None:
+        """Bytes that a worker may use; None where none are given."""
+        return None if self.memory is None else int(self.memory * 2**30)
+
+    @property
     def processes(self) -> int:
         """Worker processes: those asked for, or one per core; none where a process cannot fork."""
         if self.jobs is not None:
@@ -99,10 +104,9 @@ def execute_missing(
         record_changes(plan, store)
         return None
     _prepare(plan, quiet=options.quiet)
-    given = options.memory
-    quick = options.jobs is None and given is None and options.timeout == TIMEOUT and todo.seconds(1) < QUICK
+    quick = options.jobs is None and options.memory is None and options.timeout == TIMEOUT and todo.seconds(1) < QUICK
     jobs = 0 if quick else options.processes
-    memory = int(given * 2**30) if given else _machine_memory() * 9 // (10 * max(jobs, 1))
+    memory = options.bytes_of_memory or memory_share(jobs)
     executor = executor_for(jobs, dask=options.dask, timeout=options.timeout, memory=memory)
     units = list(change(todo.missing))
     left = TimeLeft(units, todo.measured, executor.jobs)
@@ -123,11 +127,6 @@ def _put_damage_aside(store: Store) -> None:
             aside = store.quarantine(damage)
         kept = f"put aside as {aside.name}, " if there else ""
         sys.stderr.write(f"dpbench: {damage.path.name} is {damage.reason}; {kept}what it held is run again\n")
-
-
-def _machine_memory() -> int:
-    """Bytes of memory that the machine has; 0 where the system does not say, and has no limits either."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
 
 
 def _prepare(plan: Plan, *, quiet: bool) -> None:

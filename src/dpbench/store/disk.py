@@ -4,11 +4,33 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from dpbench.errors import InvalidStore
+
 _UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
 """What file systems answer that cannot push a folder to the disk."""
+
+
+class NotRegular(InvalidStore):
+    """Something that is no file where a file should be: to read it may take for ever."""
+
+
+def open_regular(path: Path, flags: int) -> int:
+    """The number of a file, opened without waiting; a FIFO, a device or whatever else has its name is refused."""
+    number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0), 0o644)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise NotRegular(f"{path} is no regular file; remove it, and run `dpbench store verify` on the store")
+    return number
+
+
+def read_regular(path: Path) -> bytes:
+    """The content of a file that is one."""
+    with os.fdopen(open_regular(path, os.O_RDONLY | getattr(os, "O_BINARY", 0)), "rb") as file:
+        return file.read()
 
 
 def write_whole(path: Path, content: bytes | Iterable[bytes], mode: int | None = None) -> None:
@@ -19,7 +41,8 @@ def write_whole(path: Path, content: bytes | Iterable[bytes], mode: int | None =
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with temporary.open("wb") as file:
+        temporary.unlink(missing_ok=True)  # of a process that was killed, or something else that would be waited for
+        with temporary.open("xb") as file:
             for piece in (content,) if isinstance(content, bytes) else content:
                 file.write(piece)
             file.flush()

@@ -20,6 +20,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
+from dpbench.store.disk import open_regular
+from dpbench.strangers_text import one_line
+
 if sys.platform == "win32":  # locks know no sharing there: parts wait for each other like any others
     import msvcrt
 else:
@@ -65,7 +68,7 @@ def _locked(folder: Path, part: tuple[int, int]) -> Iterator[None]:
     """Hold the lock of the operating system."""
     path, told = folder / NAME, False
     while True:
-        number = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+        number = open_regular(path, os.O_RDWR | os.O_CREAT)
         try:
             while not _taken(number, part):
                 if not told:
@@ -148,6 +151,18 @@ def _holder(number: int) -> str:
         process, host, since, words = (line.split("\t", 3) + [""] * 4)[:4]
         if host != socket.gethostname() or (process.isdecimal() and _lives(int(process))):
             return f"process {process} on {host} ({words}, since {since})"
+    return "another process"
+
+
+def lock_holder(number: int) -> str:
+    """Which process has locked an open file, as far as the system says."""
+    with suppress(OSError, ValueError, IndexError):
+        place = f":{os.fstat(number).st_ino}"
+        for line in Path("/proc/locks").read_text().splitlines():
+            parts = line.split()
+            if parts[1] != "->" and parts[5].endswith(place):  # "->": one that waits
+                words = Path(f"/proc/{int(parts[4])}/cmdline").read_bytes().replace(b"\0", b" ")
+                return f"process {parts[4]} ({one_line(words.decode('utf-8', 'replace'), 100)})"
     return "another process"
 
 

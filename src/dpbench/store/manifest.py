@@ -20,6 +20,7 @@ import os
 import re
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -28,7 +29,8 @@ from pathlib import Path
 from typing import Any
 
 from dpbench.errors import InvalidStore
-from dpbench.store.disk import sync_folder
+from dpbench.store.disk import open_regular, read_regular, sync_folder
+from dpbench.store.lock import lock_holder
 
 if sys.platform != "win32":
     import fcntl
@@ -39,6 +41,10 @@ SHARD = re.compile(r".+-[0-9a-f]{16}\.parquet")
 FILE = re.compile(r"(shards|runs|answers)/\w[!-.0-~ ]{0,250}", re.ASCII)
 """Files that a manifest lists."""
 _HASH = re.compile(r"([0-9a-f]{16}|[0-9a-f]{64})?")
+WAIT = 30.0
+"""Seconds that a writer waits for others who add lines."""
+PAUSE = 0.01
+"""Seconds between two attempts."""
 _GATE = threading.Lock()
 
 
@@ -84,7 +90,7 @@ def read(folder: Path) -> Contents | None:
 def read_with_removed(folder: Path) -> tuple[Contents, frozenset[str]] | None:
     """The same, and the files that were removed on purpose."""
     try:
-        content = (folder / NAME).read_bytes()
+        content = read_regular(folder / NAME)
     except FileNotFoundError:
         return None
     found, removed, damaged = _parsed(content)
@@ -126,10 +132,9 @@ def add(folder: Path, make: Callable[[int], list[dict[str, Any]]], *, sync: bool
     """Add the lines that ``make`` gives for a place in the file, which no other line of the store has."""
     path = folder / NAME
     with _GATE:
-        number = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        number = open_regular(path, os.O_RDWR)
         try:
-            if sys.platform != "win32":  # where the writer's lock has to do
-                fcntl.flock(number, fcntl.LOCK_EX)  # given back when it is closed
+            _lock(number, path)  # given back when it is closed
             place = _whole_lines(number)
             lines = make(place)
             os.lseek(number, place, os.SEEK_SET)
@@ -138,6 +143,22 @@ def add(folder: Path, make: Callable[[int], list[dict[str, Any]]], *, sync: bool
                 os.fsync(number)
         finally:
             os.close(number)
+
+
+def _lock(number: int, path: Path) -> None:
+    """Lock the manifest. A part of the same study holds it for milliseconds, so the wait for another is bounded."""
+    deadline, held = time.monotonic() + WAIT, sys.platform == "win32"  # there the writer's lock has to do
+    while sys.platform != "win32" and not held:
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held = True
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise InvalidStore(
+                    f"{path} has been locked for {WAIT:g} s by {lock_holder(number)}, perhaps an algorithm that was "
+                    f"run; end that process and run the same command: what is stored is kept"
+                ) from None
+            time.sleep(PAUSE)
 
 
 def _write_all(number: int, content: bytes, place: int) -> None:
@@ -175,7 +196,8 @@ def begin(folder: Path) -> None:
     lines = [line for listed in unlisted_contents(folder).values() for line in listing(folder, listed)]
     temporary = path.with_name(f".{NAME}.{os.getpid()}.{threading.get_ident()}.part")
     try:
-        with temporary.open("wb") as file:
+        temporary.unlink(missing_ok=True)
+        with temporary.open("xb") as file:
             file.write("".join(json.dumps(line) + "\n" for line in lines).encode())
             file.flush()
             os.fsync(file.fileno())
@@ -192,7 +214,7 @@ def begin(folder: Path) -> None:
 
 def listing(folder: Path, listed: Listed) -> list[dict[str, Any]]:
     """The lines for a file that is there; what is not known of its content is from now on as it is."""
-    known = listed if listed.sha256 else replace(listed, sha256=hash_of((folder / listed.file).read_bytes()))
+    known = listed if listed.sha256 else replace(listed, sha256=hash_of(read_regular(folder / listed.file)))
     return [known.line, {"kept": known.file}]
 
 

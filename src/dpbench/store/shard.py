@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpbench.errors import InvalidStore
+from dpbench.store.disk import NotRegular, read_regular
 from dpbench.store.manifest import Listed
 from dpbench.store.plain_arrays import distinct_texts, list_lengths, to_numpy
 from dpbench.store.schema import ERRORS, LONGEST_LEDGER, SCHEMA_VERSION, arrow_schema
@@ -43,8 +44,8 @@ def read_shard(store: Path, listed: Listed, columns: list[str] | None = None) ->
 def intact(path: Path, listed: Listed) -> bytes | None:
     """The content of a shard, None where it is not what was written."""
     try:
-        content = path.read_bytes()
-    except FileNotFoundError:
+        content = read_regular(path)
+    except (FileNotFoundError, NotRegular):
         return None
     return content if listed.holds(content) else None
 

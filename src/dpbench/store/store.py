@@ -31,7 +31,7 @@ from dpbench.errors import InvalidStore
 from dpbench.store import lock, manifest
 from dpbench.store.conflicts import NEEDED as COMPARED
 from dpbench.store.conflicts import conflicts
-from dpbench.store.disk import sync_folder, write_whole
+from dpbench.store.disk import read_regular, sync_folder, write_whole
 from dpbench.store.loss_versions import choose_losses
 from dpbench.store.manifest import Contents, Listed, hash_of
 from dpbench.store.plain_arrays import list_lengths
@@ -84,7 +84,7 @@ class Store:
                 self._mark()
                 sync_folder(self.folder.parent)
         try:
-            marked = json.loads(marker.read_text())
+            marked = json.loads(read_regular(marker))
             version, self.has_manifest = marked["dpbench_store"], bool(marked.get("manifest"))
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InvalidStore(f'{marker} is damaged; restore it as {{"dpbench_store": {SCHEMA_VERSION}}}') from None
@@ -128,7 +128,7 @@ class Store:
 
     def list_answers(self, paths: Iterable[Path]) -> None:
         """Let the manifest know of answers that were kept."""
-        found = [Listed(f"answers/{path.name}", hash_of(path.read_bytes())) for path in paths if path.exists()]
+        found = [Listed(f"answers/{path.name}", hash_of(read_regular(path))) for path in paths if path.exists()]
         if found:
             self._add([line for each in found for line in (each.line, {"kept": each.file})])
 
@@ -311,7 +311,7 @@ class Store:
         if not path.exists():
             return None
         with _refusal(self.folder):
-            content = path.read_bytes()
+            content = read_regular(path)
         listed = (manifest.read(self.folder) or {}).get(f"answers/{path.name}")
         try:
             if listed is None or listed.holds(content):

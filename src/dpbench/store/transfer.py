@@ -11,7 +11,7 @@ from typing import Any
 
 from dpbench.errors import InvalidStore
 from dpbench.store.conflicts import conflicts
-from dpbench.store.disk import write_whole
+from dpbench.store.disk import read_regular, write_whole
 from dpbench.store.files import csv_cell, csv_line, json_cell, write_file
 from dpbench.store.mixing import Register
 from dpbench.store.order import other_losses, portions
@@ -73,7 +73,7 @@ def _copy_answers(store: Store, out: Store) -> None:
         target = out.folder / "answers" / path.name
         if not target.exists():
             target.parent.mkdir(exist_ok=True)
-            write_whole(target, path.read_bytes())
+            write_whole(target, read_regular(path))
             copied.append(target)
     out.list_answers(copied)
 

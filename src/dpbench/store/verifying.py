@@ -14,6 +14,7 @@ from typing import Any
 from dpbench.errors import InvalidStore
 from dpbench.store import manifest
 from dpbench.store.conflicts import conflicts
+from dpbench.store.disk import NotRegular, read_regular
 from dpbench.store.manifest import Contents, Listed
 from dpbench.store.schema import arrow_schema
 from dpbench.store.shard import intact, parsed
@@ -136,7 +137,7 @@ def _record(path: Path, listed: Listed) -> list[Damage]:
 def _answers(path: Path, listed: Listed) -> list[Damage]:
     if not path.exists():
         return [Damage(path, "missing: these answers were kept")]
-    if not listed.holds(path.read_bytes()):
+    if intact(path, listed) is None:
         return [Damage(path, "truncated or changed: its content does not match its hash")]
     return []
 
@@ -167,9 +168,9 @@ def _contradictions(folder: Path, shards: list[Listed]) -> Iterator[Damage]:
 def record_of(path: Path, listed: Listed | None = None) -> dict[str, Any] | None:
     """A run's record, None where it cannot be read or is not what was written."""
     try:
-        content = path.read_bytes()
+        content = read_regular(path)
         record = json.loads(content) if listed is None or listed.holds(content) else None
-    except (ValueError, RecursionError, FileNotFoundError):
+    except (ValueError, RecursionError, FileNotFoundError, NotRegular):
         return None
     return record if _is_record(record) else None
 

@@ -1,4 +1,8 @@
-"""Units on a dask cluster: somebody's own, or a local one (extra ``cluster``)."""
+"""Units on a dask cluster: a user's own, or a local one (extra ``cluster``).
+
+Dask's workers load no plug-in, so what they send back was not written where one runs. Dask itself sends pickles, and a
+scheduler takes work from all who reach it: a plug-in that does so can run code wherever the cluster does.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from dpbench.run.executors import frames
 from dpbench.run.executors.descendants import adopt_orphans, die_with_parent, end_children, end_group
 from dpbench.run.executors.frames import Frame
-from dpbench.run.executors.system import KILL, insist_on_forks, most_files
+from dpbench.run.executors.system import insist_on_forks, most_files
 
 PATIENCE = 1.0
 """Seconds that a guest which has closed its socket gets to end by itself, so that its exit code is its own."""
@@ -71,10 +71,7 @@ class Guest:
             time.sleep(0.002)
         end_group(self.pid)
         if self._code is None:
-            with suppress(ProcessLookupError):
-                os.kill(self.pid, KILL)
-            with suppress(ChildProcessError):
-                self._code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+            self._code = end_children(self.pid).get(self.pid)
         end_children()
         self._channel.close()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)

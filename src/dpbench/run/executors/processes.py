@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import pickle
 import selectors
 import time
 from collections import Counter, deque
@@ -14,9 +15,8 @@ from dpbench.errors import RunStopped
 from dpbench.run.bench import Bench
 from dpbench.run.costs import whose
 from dpbench.run.executors.contained import KILLED, PATIENCE, Contained, exit_words, killed
-from dpbench.run.executors.descendants import adopt_orphans
 from dpbench.run.executors.host import KILLS, Host
-from dpbench.run.executors.system import insist_on_forks, limit_memory
+from dpbench.run.executors.system import insist_on_forks
 from dpbench.run.units import Unit
 from dpbench.store.schema import Row
 
@@ -55,14 +55,12 @@ class _Worker(Contained):
         return super().end(max(patience, GRACE) if self.whose else patience)
 
 
-def work(connection: Connection, memory: int | None, timeout: float | None) -> None:
+def work(connection: Connection, timeout: float | None) -> None:
     """What a worker does: take portions of units, send back one row after the other until the pipe closes.
 
     No stranger's code is ever loaded here: their units run in a process of their own, which is ended before any other
     unit begins.
     """
-    if memory is not None:
-        limit_memory(memory)
     bench = Bench()
     host = Host(bench, timeout, begins=lambda: connection.send(BEGINS))
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
@@ -103,7 +101,6 @@ class Processes:
         queue = deque(portions)
         looked = time.monotonic()
         self._selector = selectors.DefaultSelector()
-        adopt_orphans()
         try:
             for _ in range(min(self.jobs, len(queue))):
                 self._start()
@@ -120,7 +117,6 @@ class Processes:
         finally:
             self.stop()
             self._selector.close()
-            adopt_orphans(False)
 
     def stop(self) -> None:
         """End every worker at once; units under way are dropped."""
@@ -130,7 +126,7 @@ class Processes:
             self._part_with(worker)
 
     def _start(self) -> None:
-        worker = _Worker.start(work, self.memory, self.timeout)
+        worker = _Worker.start(work, self.timeout, memory=self.memory)
         self._workers.append(worker)
         self._selector.register(worker.connection, selectors.EVENT_READ, worker)
 
@@ -138,7 +134,7 @@ class Processes:
         """Take what a worker has sent, everything if it has ended; then bury it."""
         try:
             while not ended or worker.connection.poll():
-                content = worker.connection.recv()
+                content = pickle.loads(worker.receive())  # noqa: S301  (a worker loads no plug-in)
                 if isinstance(content, RunStopped):
                     raise content
                 worker.started = time.monotonic()
