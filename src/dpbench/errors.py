@@ -93,6 +93,10 @@ class UnknownName(InvalidInput):
         return cls(f"there is no {kind} named {shown(name)}; {advice}")
 
 
+class NoSuchSetting(InvalidInput, IndexError):
+    """A number of a setting that results do not have."""
+
+
 class Unsupported(DPBenchError):
     """A combination that cannot run, such as a 1-D algorithm on a 2-D domain."""
 

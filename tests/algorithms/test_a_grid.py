@@ -33,7 +33,7 @@ def counts_on(shape, scale, seed=0):
 def told(algorithm, x, epsilon, *, noise=None, trials=1, seed=0):
     """The answers of both calls of one trial, with their questions, and the estimate."""
     recording = Recording()
-    estimate = algorithm.outcome(
+    estimate = algorithm._outcome(
         x, Identity(x.shape), epsilon, trials, seed, noise=noise, channel=recording, side_information="public"
     ).estimate
     exchanges = recording.only(0).exchanges

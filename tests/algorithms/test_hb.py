@@ -25,7 +25,7 @@ TABLE_2D = [(32, 6, 2, 36), (64, 8, 2, 64), (128, 12, 2, 144), (256, 7, 3, 343)]
 def asked(algorithm, shape):
     """The one question that a run asks."""
     recording = Recording()
-    algorithm.outcome(np.zeros(shape, dtype=int), RandomRange(shape, queries=1), 0.5, channel=recording, seed=0)
+    algorithm._outcome(np.zeros(shape, dtype=int), RandomRange(shape, queries=1), 0.5, channel=recording, seed=0)
     ((question, _),) = recording.exchanges
     return question
 

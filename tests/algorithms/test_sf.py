@@ -190,7 +190,7 @@ class TestLargeDomains:
         recording = Recording()
         replay = Replay(recording)
         runs = [
-            SF.outcome(counts, Prefix(len(x)), epsilon, 2, seed=0, channel=channel).estimate
+            SF._outcome(counts, Prefix(len(x)), epsilon, 2, seed=0, channel=channel).estimate
             for counts, channel in ((x, recording), (more, replay))
         ]
         replay.finish()

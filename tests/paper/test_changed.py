@@ -67,13 +67,13 @@ def test_what_is_listed_is_not_compared_and_is_told(tmp_path, monkeypatch, capsy
     """A listed form is skipped with its reason; the same difference of another form is a failure."""
     before = rows(flat, **SMALL)
     different = [replace(row, l2=[value * 2 for value in row.l2]) for row in before]
-    study = Study.of(Results.from_rows(before))
+    study = Study.of(Results._from_rows(before))
     names = sorted(row.algorithm for row in before)
     listed = read_changes(ENTRY)
-    found = compare_rerun(study, Results.from_rows(different), listed)
+    found = compare_rerun(study, Results._from_rows(different), listed)
     assert (found.same, [each.split()[0] for each in found.different]) == (0, [each for each in names if each != "Hb"])
     assert found.skipped == ((listed[0], 1),)
-    Results.from_rows([row for row in different if row.algorithm == "Hb"]).write(tmp_path / "again.parquet")
+    Results._from_rows([row for row in different if row.algorithm == "Hb"]).write(tmp_path / "again.parquet")
     monkeypatch.setattr("dpbench.paper.Study.shipped", lambda: study)
     monkeypatch.setattr("dpbench.paper.changed.changes", lambda: listed)
     assert main(["paper", "--same", str(tmp_path / "again.parquet")]) == 0

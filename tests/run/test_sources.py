@@ -25,7 +25,7 @@ from dpbench.run.data_vectors import draw_vector, drift_of, losses, shape_on
 NAMES = algorithms.names()
 RUNNERS_OWN = {
     "__init__.py": ("_Moved.find_spec",),  # says where a module of 0.1 is now
-    "algorithm.py": {"Algorithm.refuse_unknown"},
+    "algorithm.py": {"Algorithm._refuse_unknown"},
     "algorithms/__init__.py": {"get", "ours_by_name"},
     "sibling_modules.py": None,
     "datasets/catalogue.py": {"fold"},

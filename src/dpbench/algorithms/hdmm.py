@@ -79,7 +79,7 @@ class HDMM(Algorithm):
         words = filter(None, ["p-Identity rows", self.tents_only(workload)])
         return solver.solve(data.measure(solver.strategy, data.budget, ", ".join(words)))
 
-    def prepare(self, workload: Workload) -> None:
+    def _prepare(self, workload: Workload) -> None:
         """Find the strategy, or search for it."""
         self._solver(workload)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import index
 from typing import Any
 
@@ -22,6 +22,8 @@ def cut(counts: Counts, regions: Sequence[Region], reason: str) -> list[Counts]:
     """
     seen = np.zeros(counts.shape, dtype=np.int64)
     pieces = []
+    if not isinstance(regions, Iterable):
+        raise InvalidInput(f"the regions of '{reason}' are a {type(regions).__name__}; give a list of regions")
     for region in regions:
         box = _box(region, counts.shape, reason)
         if box is not None:
@@ -62,7 +64,10 @@ def _whole(end: Any) -> int | None:
 
 def _cells(region: ArrayLike, size: int, reason: str) -> Counts:
     """Flat cell numbers."""
-    cells = np.array(region)
+    try:
+        cells = np.array(region)
+    except Exception:  # rows of unequal lengths, or whatever code a third party's __array__ runs
+        cells = np.empty((), dtype=object)
     if cells.dtype.kind not in "iu" or cells.ndim != 1:
         raise InvalidInput(f"a region of '{reason}' is not a box or a list of cell numbers; give slices or numbers")
     if cells.size and not (-size <= cells.min() and cells.max() < size):

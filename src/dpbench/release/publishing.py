@@ -160,7 +160,7 @@ def prepared(spec: Spec, table: object = None, dask: str | None = None) -> Plan:
     if notion.name not in algorithm.notions:
         raise ReleaseRefused(f"{algorithm.name} has no {notion.name} differential privacy; leave delta out of the spec")
     workload, words = usual_workload(spec.domain)
-    algorithm.check_domain(spec.domain.afford(), workload)
+    algorithm._check_domain(spec.domain.afford(), workload)
     try:
         nobody = np.zeros(spec.domain.shape, dtype=np.int64)
         draw(algorithm, nobody, workload, notion, channel=_channel_of(spec))
@@ -214,7 +214,7 @@ def draw(
     """One run of an algorithm by exact draws alone; the black box gives a channel of many."""
     budget: dict[str, Any] = {"epsilon": notion.amount} if isinstance(notion, PureDP) else {"rho": notion.amount}
     budget |= {"noise": noise or NoDraws(), "channel": channel or exact_channel()}
-    return algorithm.outcome(counts, workload, trials=1 if noise is None else noise.trials, **budget)
+    return algorithm._outcome(counts, workload, trials=1 if noise is None else noise.trials, **budget)
 
 
 def processed(outcome: Outcome) -> Ints:

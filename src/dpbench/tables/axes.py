@@ -77,6 +77,9 @@ class Axis(ABC):
     def place(self, given: object) -> tuple[int, int]:
         """The first cell and one past the last of a range that somebody writes as a pair."""
 
+    def _cell(self, cell: object) -> int:
+        return whole(cell, f"a cell of column {shown(self.name)}", 0, self.cells - 1, InvalidTable)
+
     @property
     def missing_cell(self) -> int:
         """The cell of missing values, the last one; -1 where they are dropped."""
@@ -104,7 +107,7 @@ class Bins(Axis):
         return self.proper + (self.missing == "cell")
 
     @abstractmethod
-    def written(self, point: float) -> Any:
+    def _written(self, point: float) -> Any:
         """A break as people write it."""
 
     @abstractmethod
@@ -117,9 +120,10 @@ class Bins(Axis):
 
     def label(self, cell: int) -> list[Any]:
         """Both ends."""
+        cell = self._cell(cell)
         if cell == self.missing_cell:
             return [None, None]
-        return [self.written(self.breaks[cell]), self.written(self.breaks[cell + 1])]
+        return [self._written(self.breaks[cell]), self._written(self.breaks[cell + 1])]
 
     def place(self, given: object) -> tuple[int, int]:
         """A pair of breaks: [low, high)."""
@@ -181,7 +185,7 @@ class Numbers(Bins):
         made: Floats = self._breaks  # type: ignore[attr-defined]
         return made
 
-    def written(self, point: float) -> Any:
+    def _written(self, point: float) -> Any:
         """A whole number without a decimal point."""
         return int(point) if float(point).is_integer() and abs(point) < 2**53 else float(point)
 
@@ -268,7 +272,7 @@ class Times(Bins):
             given = dt.datetime.combine(given, dt.time())
         return float((given - EPOCH) // MICROSECOND)  # type: ignore[operator]
 
-    def written(self, point: float) -> str:
+    def _written(self, point: float) -> str:
         """As ISO 8601: a day where all breaks are midnights."""
         if self.kind == "time":
             at_midnight = int(point) == 86_400_000_000
@@ -324,6 +328,7 @@ class Categories(Axis):
 
     def label(self, cell: int) -> list[Any]:
         """The category; "(other)" for others."""
+        cell = self._cell(cell)
         if cell == self.missing_cell:
             return [None]
         return ["(other)" if cell == self.other_cell else str(self.categories[cell])]

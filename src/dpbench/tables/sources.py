@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.errors import InvalidTable, shown
+from dpbench.given import as_path
 from dpbench.tables.axes import Axis, Numbers
 from dpbench.tables.values import check_kind, numbers_of
 
@@ -103,6 +104,9 @@ def from_counts(path: Path, axes: Sequence[Axis]) -> NDArray[np.int64]:
     The columns are those of :func:`dpbench.tables.sql.group_by`: the number of a cell along each axis, NULL
     where the row is dropped, and ``count``. Rows of the same cell add up; a cell that is not of the domain is dropped.
     """
+    from dpbench.tables.counting import check_axes
+
+    path, axes = as_path(path, "the file of counts", InvalidTable), check_axes(axes)
     shape = tuple(axis.cells for axis in axes)
     columns = [Numbers(f"{axis.name}_cell", 0, axis.cells, bins=1) for axis in axes]
     counted = Numbers("count", 0, 1, bins=1)

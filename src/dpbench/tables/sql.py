@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dpbench.errors import InvalidTable
+from dpbench.given import of_kind
 from dpbench.tables.axes import Axis, Categories, Numbers, Times
 from dpbench.tables.counting import check_axes
 
@@ -18,6 +20,7 @@ from dpbench.tables.counting import check_axes
 def group_by(axes: Sequence[Axis], table: str) -> str:
     """One statement: the number of a cell along each axis, and ``count``; cells without rows are absent."""
     axes = check_axes(axes)
+    of_kind(table, str, "the name of a table", "'people'", InvalidTable)
     cells = [f"  {_cell(axis)} AS {quoted(f'{axis.name}_cell')}" for axis in axes]
     names = ", ".join(quoted(f"{axis.name}_cell") for axis in axes)
     kept = " AND ".join(f"{quoted(f'{axis.name}_cell')} IS NOT NULL" for axis in axes)
@@ -63,7 +66,7 @@ def _search(column: str, edges: list[str], first: int, last: int) -> str:
 
 
 def _edge(axis: Numbers | Times, point: float) -> str:
-    written: Any = axis.written(point)
+    written: Any = axis._written(point)
     if isinstance(axis, Numbers):
         return repr(written)
     kind = {"time": "TIME", "zoned": "TIMESTAMP WITH TIME ZONE", "moment": "TIMESTAMP"}[axis.kind]

@@ -28,7 +28,7 @@ from dpbench.sibling_modules import file_of
 
 IDENTITY = "definitions"
 """What kind of hash identifies code, as records of runs and shipped results say."""
-RUNNER = (Algorithm.outcome, Algorithm.prepare, Algorithm.is_private, RandomNoise.seeded, noise_seed)
+RUNNER = (Algorithm._outcome, Algorithm._prepare, Algorithm.is_private, RandomNoise.seeded, noise_seed)
 """What is called for every result, whatever the algorithm."""
 _OURS = Nodes(Library())
 _INSTALLED = _OURS
