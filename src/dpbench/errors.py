@@ -10,6 +10,38 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+__all__ = [
+    "AlgorithmFailed",
+    "BudgetExceeded",
+    "BudgetNotSpent",
+    "CheckFailed",
+    "CorruptData",
+    "DPBenchError",
+    "DatasetUnavailable",
+    "InvalidCounts",
+    "InvalidDomain",
+    "InvalidEpsilon",
+    "InvalidInput",
+    "InvalidPlan",
+    "InvalidSpec",
+    "InvalidStore",
+    "InvalidTable",
+    "InvalidTask",
+    "InvalidTraining",
+    "InvalidWorkload",
+    "NoSuchSetting",
+    "NotEnoughMemory",
+    "NotPrivate",
+    "PrivacyError",
+    "ReleaseFailed",
+    "ReleaseRefused",
+    "ReplayDiverged",
+    "RunStopped",
+    "UndeclaredSideInformation",
+    "UnknownName",
+    "Unsupported",
+]
+
 LONGEST = 60
 """How many characters of a value a message repeats."""
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+\s*")

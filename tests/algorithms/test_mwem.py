@@ -303,7 +303,7 @@ class TestPublished:
         """MWEM* as published replays; with the same rounds it is MWEM as published."""
         x = np.arange(30)
         starred = algorithms.get("MWEM*", variant="published")
-        rounds = starred.parameters_for(Prefix(30).domain, 0.1 * x.sum())
+        rounds = starred._parameters_for(Prefix(30).domain, 0.1 * x.sum())
         plain = algorithms.get("MWEM", variant="published", **rounds)
         np.testing.assert_array_equal(
             starred.run(x, Prefix(30), 0.1, 3, seed=0), plain.run(x, Prefix(30), 0.1, 3, seed=0)

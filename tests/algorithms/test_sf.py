@@ -280,7 +280,7 @@ class TestPublished:
     def test_share_of_the_structure(self, n, scale, share):
         """The authors' formula gives a twentieth in every setting of the paper, a tenth for 100 records."""
         data = SimpleNamespace(domain=Domain((n,)), epsilon=Fraction(1, 10))
-        assert PUBLISHED._published_share(data, PUBLISHED.bins(n), 1e4 * scale / n) == Fraction(share, 20)
+        assert PUBLISHED._published_share(data, PUBLISHED._bins(n), 1e4 * scale / n) == Fraction(share, 20)
 
     def test_not_private_and_says_why(self):
         """The check names the inner nodes, and the ledger is marked."""

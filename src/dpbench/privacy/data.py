@@ -33,7 +33,7 @@ from dpbench.errors import (
     Unsupported,
     shown,
 )
-from dpbench.given import of_kind, whole
+from dpbench.given import of_kind, texts, whole
 from dpbench.privacy.budget import LARGEST, Number, exact, read_epsilon, written
 from dpbench.privacy.counts import as_counts
 from dpbench.privacy.exact_channel import Exact
@@ -118,6 +118,11 @@ class PrivateData:
         kept: list[Any] | None = None,
     ) -> PrivateData:
         """Put counts behind a handle with a fresh ledger; a number is an epsilon."""
+        if not isinstance(getattr(noise, "trials", None), int):
+            raise InvalidInput(f"the noise is a {type(noise).__name__}; give a source of noise with trials")
+        if channel is not None and not hasattr(channel, "answer"):
+            raise InvalidInput(f"the channel is a {type(channel).__name__}; give one that answers questions, or None")
+        texts(declared, "declared")
         notion = budget if isinstance(budget, PureDP | ZCDP) else PureDP(read_epsilon(budget))
         ledger = Ledger(notion, noise.trials)
         return cls(as_counts(values), ledger, noise, channel=channel, declared=declared, published=published, kept=kept)

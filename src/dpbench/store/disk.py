@@ -13,7 +13,7 @@ _UNSUPPORTED = {errno.EINVAL, errno.ENOTSUP, errno.EBADF}
 
 def write_whole(path: Path, content: bytes | Iterable[bytes]) -> None:
     """Write a file under a temporary name, push it to the disk, and give it its name; content may come in pieces."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary = path.parent / f".{path.name}.{os.getpid()}.part"
     try:
         with temporary.open("wb") as file:
             for piece in (content,) if isinstance(content, bytes) else content:

@@ -44,16 +44,16 @@ class Axis(ABC):
     def _check(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise InvalidTable(f"a column is named {shown(self.name)}; give its name as in the table")
-        if self.outside not in self.rules:
+        if not isinstance(self.outside, str) or self.outside not in self.rules:
             raise UnknownName.among(f"rule for values outside of column {shown(self.name)}", self.outside, self.rules)
-        if self.missing not in ("drop", "cell"):
+        if not isinstance(self.missing, str) or self.missing not in ("drop", "cell"):
             raise UnknownName.among(
                 f"rule for missing values of column {shown(self.name)}", self.missing, ("drop", "cell")
             )
 
     def wrong(self, fault: str) -> InvalidTable:
         """What is wrong with the column, in one line."""
-        return InvalidTable(f"column {shown(self.name)} {fault}")
+        return InvalidTable(f"column {shown(self.name)} {fault if isinstance(fault, str) else shown(fault)}")
 
     @property
     @abstractmethod

@@ -43,7 +43,7 @@ def batches(table: object, axes: Sequence[Axis]) -> Iterator[Any]:
     """
     names = [axis.name for axis in axes]
     if isinstance(table, str | os.PathLike):
-        files = list_files(Path(table))
+        files = list_files(as_path(table, "the table", InvalidTable))
         for file in files:
             opened = _csv_kinds(file) if _kind(file) == ".csv" else _parquet_kinds(file)
             _check(str(file), opened, axes)
@@ -74,7 +74,7 @@ def list_files(path: Path) -> list[Path]:
 def insist_on_a_table(table: object) -> None:
     """Refuse what is no table by its name or its type; nothing is opened, so this says nothing about rows."""
     if isinstance(table, str | os.PathLike):
-        files = list_files(Path(table))
+        files = list_files(as_path(table, "the table", InvalidTable))
         if not all(os.access(file, os.R_OK) for file in files):
             raise InvalidTable(f"{table} may not be read by you; ask for permission")
     elif not _speaks(table):
