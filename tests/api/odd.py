@@ -91,7 +91,7 @@ ODD = {
     "zero byte": lambda: "a\0b",
     "bytes": lambda: b"abc",
     "path": lambda: Path("no/such/file.csv"),
-    "folder": lambda: Path(),
+    "folder": Path,
     "garbage": lambda: Path("garbage.bin"),
     "[]": list,
     "()": tuple,

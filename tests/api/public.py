@@ -21,7 +21,7 @@ from dpbench.privacy import PrivateData, RandomNoise
 
 AUTHORS = {
     "Algorithm": {"estimate", "estimate_once", "influence", "measurement", "error_bars"},
-    **dict.fromkeys(("loss.L1", "loss.L2", "loss.Linf", "loss.Relative"), {"errors"}),
+    **{f"loss.{each}": {"errors"} for each in ("L1", "L2", "Linf", "Relative")},
 }
 """What authors write and the package calls, with arguments that it has checked."""
 NOT_CALLED = {

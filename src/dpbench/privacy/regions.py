@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from operator import index
 from typing import Any
 
@@ -22,9 +22,12 @@ def cut(counts: Counts, regions: Sequence[Region], reason: str) -> list[Counts]:
     """
     seen = np.zeros(counts.shape, dtype=np.int64)
     pieces = []
-    if not isinstance(regions, Iterable):
-        raise InvalidInput(f"the regions of '{reason}' are a {type(regions).__name__}; give a list of regions")
-    for region in regions:
+    try:
+        listed = iter(regions)
+    except Exception:  # no list, or whatever code a third party's __iter__ runs
+        words = f"the regions of '{reason}' are a {type(regions).__name__}; give a list of regions"
+        raise InvalidInput(words) from None
+    for region in listed:
         box = _box(region, counts.shape, reason)
         if box is not None:
             seen[box] += 1

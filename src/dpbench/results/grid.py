@@ -26,7 +26,8 @@ class Grid:
     def spread(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """One number per setting as ``(places, labels)``; NaN where there is no setting."""
         try:
-            numbers = np.asarray(values, dtype=np.float64)
+            with np.errstate(over="ignore"):
+                numbers = np.asarray(values, dtype=np.float64)
         except Exception:  # whatever is no array of numbers to numpy
             numbers = np.empty(())
         if numbers.ndim != 1 or 0 < len(numbers) <= self.index.max(initial=-1):
