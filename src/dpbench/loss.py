@@ -123,12 +123,12 @@ class _Norm(Loss):
     """
 
     @abstractmethod
-    def _norm(self, answers: Answers) -> Floats:
+    def _norm_of(self, answers: Answers) -> Floats:
         """||error||, ``(trials,)``."""
 
     def errors(self, answers: Answers) -> Floats:
         """||error|| / (scale * q)."""
-        return np.divide(self._norm(answers), answers.scale * float(answers.error.shape[1]))
+        return np.divide(self._norm_of(answers), answers.scale * float(answers.error.shape[1]))
 
     def _of(self, workload: Workload, counts: NDArray[Any], difference: NDArray[Any], scale: float) -> Floats:
         """As for any loss, except that the norms over all ranges have formulas, for there are too many to list."""
@@ -142,7 +142,7 @@ class L2(_Norm):
 
     name = "L2"
 
-    def _norm(self, answers: Answers) -> Floats:
+    def _norm_of(self, answers: Answers) -> Floats:
         """Root of the sum of squares."""
         return np.sqrt(answers.squares)
 
@@ -152,7 +152,7 @@ class L1(_Norm):
 
     name = "L1"
 
-    def _norm(self, answers: Answers) -> Floats:
+    def _norm_of(self, answers: Answers) -> Floats:
         """Sum of absolute errors."""
         return np.asarray(answers.size.sum(axis=1))
 
@@ -162,7 +162,7 @@ class Linf(_Norm):
 
     name = "Linf"
 
-    def _norm(self, answers: Answers) -> Floats:
+    def _norm_of(self, answers: Answers) -> Floats:
         """Largest absolute error."""
         return np.asarray(answers.size.max(axis=1))
 

@@ -99,7 +99,7 @@ class TestGrids:
 
     def test_negative_counts_are_not_cut(self):
         """A block of noisy count 0 or less has one square, if it is square itself."""
-        parts = AGRID.parts(np.array([-5.0, 0.0, 4.9, 5.0, 20.0, 1e15]))
+        parts = AGRID._parts(np.array([-5.0, 0.0, 4.9, 5.0, 20.0, 1e15]))
         np.testing.assert_array_equal(parts, [1, 1, 1, 1, 2, floor(sqrt(2e14))])
 
 
