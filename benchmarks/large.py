@@ -43,7 +43,7 @@ def one(name: str, written: str, scale: int) -> str:
     zcdp_only = "pure" not in algorithm.notions
     budget = {"rho": EPSILON**2 / 2} if zcdp_only else {"epsilon": EPSILON}
     started = time.process_time()
-    algorithm.prepare(workload)
+    algorithm._prepare(workload)
     prepared = time.process_time()
     algorithm.run(x, workload, trials=1, seed=0, **budget)
     trial = time.process_time() - prepared

@@ -66,7 +66,9 @@ def cost(algorithm: str, domain: str, counts: str, trials: int) -> dict[str, Any
         pure = "pure" in getattr(runs, "notions", ("pure",))
         budget = {"epsilon": EPSILON} if pure else {"rho": EPSILON**2 / 2}
         x = np.load(counts)
-        runs.prepare(workload)
+        getattr(runs, "_prepare" if hasattr(runs, "_prepare") else "prepare")(
+            workload
+        )  # the version before has the latter
         runs.run(x, workload, **budget, trials=1, seed=0)
         unit = unit_of(x.size)
         start = time.process_time()

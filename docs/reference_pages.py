@@ -41,6 +41,12 @@ def api_page() -> str:
     """Every public name: those of the package itself, then those of each public module."""
     lines = ["Public names", "============", ""]
     lines += ["``import dpbench as dpb``: what is listed here is what programs may rely on.", ""]
+    lines += [
+        "A call works or raises a :class:`dpbench.errors.DPBenchError` of one line. A call that does not fit the",
+        "signature is Python's own ``TypeError``. What authors of algorithms, mechanisms, losses and tests write",
+        "(``estimate``, ``draw``, ``errors``) is called by the package, with arguments that it has checked.",
+        "",
+    ]
     top = [name for name in dpbench.__all__ if not name.startswith("__") and not isinstance(_found(name), ModuleType)]
     shown: dict[int, str] = {}
     lines += _section("dpbench", "Of the package itself", top, shown)

@@ -10,7 +10,7 @@ from store.rows import make
 
 
 def of(**changes):
-    return yardsticks(Results.from_rows([make(domain="16", **changes)]))
+    return yardsticks(Results._from_rows([make(domain="16", **changes)]))
 
 
 @pytest.mark.parametrize(

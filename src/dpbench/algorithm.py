@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dpbench.domain import NUMBERS_PER_CELL, Domain, DomainLike
 from dpbench.errors import AlgorithmFailed, InvalidDomain, InvalidInput, UnknownName, Unsupported, shown
-from dpbench.given import afford, real, whole
+from dpbench.given import LARGEST_SEED, afford, known, of_kind, real, whole
 from dpbench.mathematics.noise_bars import Influence, check_level, half_widths, listed
 from dpbench.mathematics.postprocess import apply_steps, read_steps
 from dpbench.privacy import (
@@ -87,7 +87,8 @@ class Outcome:
         >>> outcome.intervals(workload, level=0.9).shape
         (1, 4, 2)
         """
-        return self._bars(workload).intervals(workload, check_level(level), cautious=cautious, guaranteed=guaranteed)
+        wide, sure = (of_kind(each, bool, "a kind of interval", "True") for each in (cautious, guaranteed))
+        return self._bars(workload).intervals(workload, check_level(level), cautious=wide, guaranteed=sure)
 
     def guaranteed(self, workload: Workload) -> NDArray[np.bool_]:
         """``(trials, q)``: which of :meth:`intervals` come from the noise alone, and so hold on any counts."""
@@ -109,19 +110,18 @@ class Outcome:
         >>> outcome.draws(20).shape
         (1, 20, 4)
         """
-        if isinstance(many, bool) or not isinstance(many, int | np.integer) or many < 1:
-            raise InvalidInput(f"draws({many!r}); give a whole number of at least 1")
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-            raise InvalidInput(f"the seed of draws is {seed!r}; give a whole number of at least 0")
-        return self._bars(self.workload).draws(int(many), int(seed))
+        number, chosen = whole(many, "the number of draws"), whole(seed, "the seed of draws", 0, LARGEST_SEED)
+        bars = self._bars(self.workload)
+        afford(number * self.estimate.size, f"{number} draws")
+        return bars.draws(number, chosen)
 
-    def _bars(self, workload: Workload | None) -> ErrorBars:
-        if self.algorithm is None or self.workload is None or workload is None:
+    def _bars(self, workload: object) -> ErrorBars:
+        if not isinstance(self.algorithm, Algorithm) or not isinstance(self.workload, Workload):
             raise Unsupported("this outcome was put together by hand; take one from algorithm.outcome(...)")
-        if workload.domain != self.workload.domain:
+        asked = Workload.insist(workload).domain
+        if asked != self.workload.domain:
             raise InvalidDomain(
-                f"the estimate is over {self.workload.domain} and the workload over {workload.domain}; "
-                f"give both the same domain"
+                f"the estimate is over {self.workload.domain} and the workload over {asked}; give both the same domain"
             )
         return self.algorithm.error_bars(self)
 
@@ -156,7 +156,7 @@ class NoiseBars:
     def of(cls, outcome: Outcome, influence: Influence, strategy: Strategy, name: str) -> NoiseBars:
         """With the noise that the whole budget pays for on the answers of a strategy."""
         notion = outcome.ledger.notion
-        variance = notion.noise_variance(strategy)
+        variance = notion._noise_variance(strategy)
         return cls(outcome, influence, (variance if notion.name == "zCDP" else variance / 2) ** 0.5, name)
 
     def intervals(self, workload: Workload, level: float, *, cautious: bool, guaranteed: bool) -> Floats:
@@ -239,7 +239,7 @@ class Algorithm:
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for method in ("run", "outcome", "notion"):
+        for method in ("run", "outcome", "_outcome", "notion"):
             if getattr(cls, method) is not getattr(Algorithm, method):
                 raise InvalidInput(
                     f"{cls.__name__} overrides {method}, which opens the budget and the counts and closes the ledger; "
@@ -342,7 +342,7 @@ class Algorithm:
         """
         check_neighbours(neighbours)
         steps = read_steps(postprocess)
-        estimate = self.outcome(
+        estimate = self._outcome(
             x, workload, epsilon, trials, seed, delta=delta, rho=rho, side_information=side_information, keep=False
         ).estimate
         return apply_steps(estimate, steps)
@@ -364,19 +364,48 @@ class Algorithm:
         rho: object = None,
         side_information: SideInformation | None = None,
         scale_share: Fraction | None = None,
-        noise: NoiseSource | None = None,
-        channel: Channel | None = None,
-        keep: bool = True,
     ) -> Outcome:
-        """Run, and return the ledger beside the estimate, and what error bars need unless ``keep`` is False.
+        """Run, and return the ledger and what error bars need beside the estimate.
 
-        ``scale_share`` replaces the share of the budget that is spent on a declared scale. ``noise`` and ``channel``
-        exchange the source of noise and record or force what is drawn; they are for tests and audits.
+        ``scale_share`` replaces the share of the budget that is spent on a declared scale.
 
         >>> import dpbench as dpb
         >>> outcome = dpb.algorithms.get("Identity").outcome([3, 0, 5, 8], dpb.workloads.Prefix(4), epsilon=1.0, seed=0)
         >>> outcome.ledger.epsilon, outcome.ledger.spent
         (Fraction(1, 1), Fraction(1, 1))
+        """
+        return self._outcome(
+            x,
+            workload,
+            epsilon,
+            trials,
+            seed,
+            delta=delta,
+            rho=rho,
+            side_information=side_information,
+            scale_share=scale_share,
+        )
+
+    def _outcome(
+        self,
+        x: ArrayLike,
+        workload: Workload,
+        epsilon: object = None,
+        trials: int = 1,
+        seed: Seed = None,
+        *,
+        delta: object = None,
+        rho: object = None,
+        side_information: SideInformation | None = None,
+        scale_share: Fraction | None = None,
+        noise: NoiseSource | None = None,
+        channel: Channel | None = None,
+        keep: bool = True,
+    ) -> Outcome:
+        """What :meth:`run` and :meth:`outcome` do, for the runner, the audit and releases.
+
+        ``noise`` and ``channel`` exchange the source of noise and record or force what is drawn; without ``keep``
+        nothing is kept for error bars.
         """
         trials = whole(trials, "trials")
         afford(
@@ -400,7 +429,7 @@ class Algorithm:
             published=self.variant == "published",
             kept=kept,
         )
-        self.check_domain(data.domain, workload)
+        self._check_domain(data.domain, workload)
         if "scale" in self.side_information:
             if source == "public":
                 data.publish_scale()
@@ -441,7 +470,7 @@ class Algorithm:
         """
         check_neighbours(neighbours)
         cells = Domain.of(domain)
-        self.check_domain(cells, workload)
+        self._check_domain(cells, workload)
         empty = np.zeros(cells.afford().shape, dtype=np.int64)
         return Explanation(self, cells, self.outcome(empty, workload, epsilon, seed=0, delta=delta, rho=rho).ledger)
 
@@ -455,11 +484,11 @@ class Algorithm:
         8.0
         """
         notion = self.notion(epsilon, delta, rho)
-        self.check_domain(Workload.insist(workload).domain.afford(), workload)
+        self._check_domain(Workload.insist(workload).domain.afford(), workload)
         strategy, unit_error = self.measurement(workload)
-        return finite_error(notion.noise_variance(strategy) * unit_error)
+        return finite_error(notion._noise_variance(strategy) * unit_error)
 
-    def check_domain(self, domain: Domain, workload: Workload) -> None:
+    def _check_domain(self, domain: Domain, workload: Workload) -> None:
         """Insist that the algorithm supports the domain and that the workload is over it."""
         if not self.supports(domain):
             wanted = " or ".join(f"{axes}-D" for axes in self.dimensions or ())
@@ -473,11 +502,11 @@ class Algorithm:
         """Whether the algorithm can run on a domain."""
         return self.dimensions is None or Domain.of(domain).ndim in self.dimensions
 
-    def prepare(self, workload: Workload) -> None:
+    def _prepare(self, workload: Workload) -> None:
         """Compute and keep what depends on the workload and its domain alone; nothing for most algorithms."""
 
     @classmethod
-    def refuse_unknown(cls, parameters: Mapping[str, Any]) -> None:
+    def _refuse_unknown(cls, parameters: Mapping[str, Any]) -> None:
         """Refuse a parameter that the algorithm does not have."""
         for parameter in parameters:
             if parameter not in cls.defaults():
@@ -487,6 +516,7 @@ class Algorithm:
     @classmethod
     def defaults(cls, variant: str = "private") -> Mapping[str, Any]:
         """The parameters with their defaults in one of the two forms."""
+        known(variant, "variant", VARIANTS)
         return {
             parameter.name: parameter.metadata.get(variant, parameter.default)
             for parameter in fields(cls)

@@ -146,10 +146,10 @@ def _in_time(algorithm: Algorithm, workload: Workload, *, wait: bool = False) ->
     """The algorithm in a form whose error is known in seconds, or at all if we ``wait``, and what that form is."""
     if not isinstance(algorithm, HDMM):
         return algorithm, ""
-    if wait or algorithm.at_hand(workload):
-        return algorithm, algorithm.tents_only(workload)
+    if wait or algorithm._at_hand(workload):
+        return algorithm, algorithm._tents_only(workload)
     tents = replace(algorithm, iterations=0)
-    if not tents.at_hand(workload):
+    if not tents._at_hand(workload):
         raise Unsupported("even without its search it takes minutes here; wait for it once (search), and it is kept")
     return tents, "before its search, which lowers this by a tenth or more"
 

@@ -10,6 +10,38 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+__all__ = [
+    "AlgorithmFailed",
+    "BudgetExceeded",
+    "BudgetNotSpent",
+    "CheckFailed",
+    "CorruptData",
+    "DPBenchError",
+    "DatasetUnavailable",
+    "InvalidCounts",
+    "InvalidDomain",
+    "InvalidEpsilon",
+    "InvalidInput",
+    "InvalidPlan",
+    "InvalidSpec",
+    "InvalidStore",
+    "InvalidTable",
+    "InvalidTask",
+    "InvalidTraining",
+    "InvalidWorkload",
+    "NoSuchSetting",
+    "NotEnoughMemory",
+    "NotPrivate",
+    "PrivacyError",
+    "ReleaseFailed",
+    "ReleaseRefused",
+    "ReplayDiverged",
+    "RunStopped",
+    "UndeclaredSideInformation",
+    "UnknownName",
+    "Unsupported",
+]
+
 LONGEST = 60
 """How many characters of a value a message repeats."""
 _BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+\s*")
@@ -91,6 +123,10 @@ class UnknownName(InvalidInput):
         known_names = f"known: {', '.join(names)}" if names else "there are none"
         advice = f"did you mean {hint}?" if hint else known_names
         return cls(f"there is no {kind} named {shown(name)}; {advice}")
+
+
+class NoSuchSetting(InvalidInput, IndexError):
+    """A number of a setting that results do not have."""
 
 
 class Unsupported(DPBenchError):

@@ -27,6 +27,8 @@ LARGEST_SEED = 2**128
 """Seeds are at most that."""
 LONGEST_PATH = 800
 """Characters of a path."""
+LONGEST_NAME = 255
+"""Bytes of a file name."""
 ALWAYS = 2**20
 """Numbers that are never too many."""
 LARGEST_WHOLE = 2**62
@@ -161,10 +163,10 @@ def as_path(given: object, what: str, refusal: Refusal = InvalidInput) -> Path:
     """A path on this machine; ``~`` is the home folder."""
     try:
         path = Path(given).expanduser()  # type: ignore[arg-type]
-        os.fsencode(path)
+        longest = max((len(os.fsencode(part)) for part in path.parts), default=0)
     except Exception:  # not a path, no such home, a character that no file name has, or a stranger's __fspath__
-        path = None
-    if path is None or "\0" in str(path) or len(str(path)) > LONGEST_PATH:
+        path, longest = None, 0
+    if path is None or "\0" in str(path) or len(str(path)) > LONGEST_PATH or longest > LONGEST_NAME:
         raise refusal(f"{what} is {shown(given)}; give a path")
     return path
 

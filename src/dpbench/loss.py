@@ -95,7 +95,7 @@ class Loss(ABC):
     def errors(self, answers: Answers) -> Floats:
         """One error per trial, ``(trials,)``, comparable between scales and numbers of queries."""
 
-    def of(self, workload: Workload, counts: NDArray[Any], difference: NDArray[Any], scale: float) -> Floats:
+    def _of(self, workload: Workload, counts: NDArray[Any], difference: NDArray[Any], scale: float) -> Floats:
         """Errors of estimates that differ from the counts by ``difference``, `(trials, *domain)`: `(trials,)`.
 
         Trials are taken in blocks, so that the answers never exist all at once.
@@ -125,18 +125,18 @@ class _Norm(Loss):
     """
 
     @abstractmethod
-    def norm(self, answers: Answers) -> Floats:
+    def _norm_of(self, answers: Answers) -> Floats:
         """||error||, ``(trials,)``."""
 
     def errors(self, answers: Answers) -> Floats:
         """||error|| / (scale * q)."""
-        return np.divide(self.norm(answers), answers.scale * float(answers.error.shape[1]))
+        return np.divide(self._norm_of(answers), answers.scale * float(answers.error.shape[1]))
 
-    def of(self, workload: Workload, counts: NDArray[Any], difference: NDArray[Any], scale: float) -> Floats:
+    def _of(self, workload: Workload, counts: NDArray[Any], difference: NDArray[Any], scale: float) -> Floats:
         """As for any loss, except that the norms over all ranges have formulas, for there are too many to list."""
         if isinstance(workload, AllRange):
             return np.divide(workload.norm(difference, self.name), scale * float(workload.queries))
-        return super().of(workload, counts, difference, scale)
+        return super()._of(workload, counts, difference, scale)
 
 
 class L2(_Norm):
@@ -144,7 +144,7 @@ class L2(_Norm):
 
     name = "L2"
 
-    def norm(self, answers: Answers) -> Floats:
+    def _norm_of(self, answers: Answers) -> Floats:
         """Root of the sum of squares."""
         return np.sqrt(answers.squares)
 
@@ -154,7 +154,7 @@ class L1(_Norm):
 
     name = "L1"
 
-    def norm(self, answers: Answers) -> Floats:
+    def _norm_of(self, answers: Answers) -> Floats:
         """Sum of absolute errors."""
         return np.asarray(answers.size.sum(axis=1))
 
@@ -164,7 +164,7 @@ class Linf(_Norm):
 
     name = "Linf"
 
-    def norm(self, answers: Answers) -> Floats:
+    def _norm_of(self, answers: Answers) -> Floats:
         """Largest absolute error."""
         return np.asarray(answers.size.max(axis=1))
 
@@ -287,7 +287,7 @@ def scaled_error(
     with np.errstate(over="ignore", invalid="ignore"):
         difference = answered - counts
         single = difference.ndim == counts.ndim
-        errors = chosen.of(workload, counts, difference[np.newaxis] if single else difference, total)
+        errors = chosen._of(workload, counts, difference[np.newaxis] if single else difference, total)
     if not np.isfinite(errors).all():
         raise InvalidInput(f"the loss {chosen.label} of these estimates is no finite number; give smaller numbers")
     # a numpy scalar for a single estimate: it has the methods of an array and prints as a number

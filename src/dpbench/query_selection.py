@@ -23,12 +23,12 @@ LARGEST_BATCH = 2**22
 
 @dataclass(frozen=True, kw_only=True)
 class QuerySelection(Algorithm):
-    """Base of such an algorithm, which writes :meth:`learn`."""
+    """Base of such an algorithm, which writes :meth:`_learn`."""
 
     rounds: int = 10
     """Queries to select (the paper's T); at most all of the workload."""
 
-    def learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
+    def _learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
         """Estimated counts for every trial, ``(trials, *domain)``, after so many rounds."""
         raise NotImplementedError(f"{type(self).__name__} does not implement learn")
 
@@ -42,7 +42,7 @@ class QuerySelection(Algorithm):
             )
         if data.trials > 1 and data.trials * max(count, data.domain.size) > LARGEST_BATCH:
             return super().estimate(data, workload)
-        return self.learn(data, queries_of(workload), min(self.rounds, count))
+        return self._learn(data, queries_of(workload), min(self.rounds, count))
 
     def estimate_once(self, data: PrivateData, workload: Workload) -> Floats:
         """One trial."""

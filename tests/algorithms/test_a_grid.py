@@ -33,7 +33,7 @@ def counts_on(shape, scale, seed=0):
 def told(algorithm, x, epsilon, *, noise=None, trials=1, seed=0):
     """The answers of both calls of one trial, with their questions, and the estimate."""
     recording = Recording()
-    estimate = algorithm.outcome(
+    estimate = algorithm._outcome(
         x, Identity(x.shape), epsilon, trials, seed, noise=noise, channel=recording, side_information="public"
     ).estimate
     exchanges = recording.only(0).exchanges
@@ -69,7 +69,7 @@ class TestGrids:
     def test_the_coarse_grids_of_the_paper(self, side, step):
         """Eleven blocks an axis while N epsilon is below 19360."""
         for signal in (0.0, 100.0, 19359.0):
-            grid = AGRID.coarse_grid(Domain((side, side)), signal)
+            grid = AGRID._coarse_grid(Domain((side, side)), signal)
             assert grid.shape == (11, 11)
             assert grid.cuts[0][1] == step
 
@@ -77,7 +77,7 @@ class TestGrids:
     @pytest.mark.parametrize(("signal", "floored", "rounded_up"), [(19_360, 11, 11), (19_361, 11, 12), (10**6, 79, 80)])
     def test_the_number_of_parts(self, rounding, signal, floored, rounded_up):
         """A quarter of sqrt(N epsilon / c), rounded, and at least 10."""
-        grid = algorithms.get("AGrid", rounding=rounding).coarse_grid(Domain((512, 512)), signal)
+        grid = algorithms.get("AGrid", rounding=rounding)._coarse_grid(Domain((512, 512)), signal)
         parts = floored if rounding == "floor" else rounded_up
         assert grid.cuts[0][1] == floor(512 / parts)
 
@@ -99,7 +99,7 @@ class TestGrids:
 
     def test_negative_counts_are_not_cut(self):
         """A block of noisy count 0 or less has one square, if it is square itself."""
-        parts = AGRID.parts(np.array([-5.0, 0.0, 4.9, 5.0, 20.0, 1e15]))
+        parts = AGRID._parts(np.array([-5.0, 0.0, 4.9, 5.0, 20.0, 1e15]))
         np.testing.assert_array_equal(parts, [1, 1, 1, 1, 2, floor(sqrt(2e14))])
 
 
@@ -138,7 +138,7 @@ class TestAverage:
 
         def variance(algorithm):
             unit = np.eye(k + 1)
-            weights = [algorithm.combine(row[:1], row[1:], np.array([k]), np.array([float(m2)])).sum() for row in unit]
+            weights = [algorithm._combine(row[:1], row[1:], np.array([k]), np.array([float(m2)])).sum() for row in unit]
             assert sum(weights[1:]) / k + weights[0] == pytest.approx(1)
             return sum(2 / 0.5**2 * weight**2 for weight in weights)
 

@@ -23,7 +23,7 @@ def recorded(x, epsilon, trials=1, seed=0, algorithm=AHP):
     """A run with the noisy cells and the noisy totals that it was told."""
     recording = Recording()
     x = np.asarray(x)
-    release = algorithm.outcome(x, Identity(x.shape), epsilon, trials, seed, channel=recording)
+    release = algorithm._outcome(x, Identity(x.shape), epsilon, trials, seed, channel=recording)
     (_, cells), (_, totals) = recording.exchanges
     return release, cells.reshape(trials, -1), totals
 
@@ -92,7 +92,7 @@ class TestEstimate:
     def test_without_noise_cluster_totals_are_true_totals(self):
         """The second look is at the true counts, so the whole sum is exact."""
         x = np.random.default_rng(3).integers(0, 50, size=64)
-        estimate = AHP.outcome(x, Prefix(64), 0.5, noise=NoNoise(1)).estimate[0]
+        estimate = AHP._outcome(x, Prefix(64), 0.5, noise=NoNoise(1)).estimate[0]
         assert estimate.sum() == pytest.approx(x.sum(), rel=1e-12)
         for value in np.unique(estimate):
             assert value == pytest.approx(x[estimate == value].mean(), rel=1e-12)

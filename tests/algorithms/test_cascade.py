@@ -90,7 +90,7 @@ def test_lines_with_signal_are_asked_for_wide_rows(side, budget):
 
     Under Gaussian noise the rows err more than a chain: 14.9 against 11.9 per prefix of 256 dense cells.
     """
-    outcome = CASCADE.outcome(np.full(side, 50), Prefix(side), **budget, trials=2, seed=3, keep=True)
+    outcome = CASCADE.outcome(np.full(side, 50), Prefix(side), **budget, trials=2, seed=3)
     expected = side > 7 * 16 and "epsilon" in budget
     assert all((squares.wide is not None) == expected for squares in outcome.kept)
     assert outcome.ledger.remaining == 0
@@ -103,7 +103,7 @@ def test_lines_with_signal_are_asked_for_wide_rows(side, budget):
 )
 def test_other_workloads_and_weak_signals_keep_the_chain(workload, records):
     """No wide rows there."""
-    outcome = CASCADE.outcome(np.full(256, records), workload, 1.0, seed=3, keep=True)
+    outcome = CASCADE.outcome(np.full(256, records), workload, 1.0, seed=3)
     assert outcome.kept[0].wide is None
 
 
@@ -115,7 +115,7 @@ def test_bars_beside_wide_rows_hold_the_truth(budget):
     """
     x = np.random.default_rng(1).poisson(300, size=256) * (np.arange(256) // 16 % 4 == 0)
     workload = Prefix(256)
-    outcome = CASCADE.outcome(x, workload, **budget, trials=4, seed=5, keep=True)
+    outcome = CASCADE.outcome(x, workload, **budget, trials=4, seed=5)
     assert all((squares.wide is not None) == ("epsilon" in budget) for squares in outcome.kept)
     truth = workload.answer(x)
     for guaranteed in (False, True):

@@ -29,7 +29,7 @@ def workload_on(domain):
 def recorded(algorithm, x, workload, epsilon, trials, seed=0, noise=None):
     """The estimate, and the recording of a run."""
     channel = Recording()
-    return algorithm.outcome(x, workload, epsilon, trials, seed, channel=channel, noise=noise).estimate, channel
+    return algorithm._outcome(x, workload, epsilon, trials, seed, channel=channel, noise=noise).estimate, channel
 
 
 class TestPrivate:
@@ -136,7 +136,7 @@ class TestPublished:
         x = np.full((3, 3), 8)
         workload = RandomRange((3, 3), queries=4)
         whole = algorithms.get("DAWA", variant="published", truncate=False, rho=0.999999)
-        lost = whole.outcome(x, workload, Fraction(1, 10**9), noise=NoNoise(1)).estimate
+        lost = whole._outcome(x, workload, Fraction(1, 10**9), noise=NoNoise(1)).estimate
         assert lost.sum() < x.sum()
 
     def test_single_cells_betray_a_record(self):

@@ -30,7 +30,7 @@ def as_boxes(lower, upper):
 def told(algorithm, x, epsilon, seed=0):
     """Questions and answers of one trial, and its estimate."""
     recording = Recording()
-    estimate = algorithm.outcome(x, Identity(x.shape), epsilon, 1, seed, channel=recording).estimate
+    estimate = algorithm._outcome(x, Identity(x.shape), epsilon, 1, seed, channel=recording).estimate
     exchanges = recording.exchanges + recording.only(0).exchanges
     return [(question, answers[0]) for question, answers in exchanges], estimate[0]
 
@@ -150,7 +150,7 @@ class TestPublished:
     def test_a_bias_stays(self, shape):
         """At epsilon 1e9 and without noise the estimate is the average of the blocks."""
         x = np.random.default_rng(0).integers(0, 50, size=shape)
-        estimate = PUBLISHED.outcome(x, Identity(shape), 1e9, noise=NoNoise(1)).estimate[0]
+        estimate = PUBLISHED._outcome(x, Identity(shape), 1e9, noise=NoNoise(1)).estimate[0]
         np.testing.assert_allclose(estimate, block_average(x, square_labels(shape, 11)), rtol=1e-9)
 
     def test_it_is_not_exchangeable(self):

@@ -25,7 +25,7 @@ RULES = ["exact", "tight", "sqrtk"]
 def recorded(algorithm, counts, epsilon, trials=1, seed=0):
     """The two exchanges of a run, selection and measurement, and its estimate."""
     recording = Recording()
-    release = algorithm.outcome(counts, Prefix(len(counts)), epsilon, trials, seed, channel=recording)
+    release = algorithm._outcome(counts, Prefix(len(counts)), epsilon, trials, seed, channel=recording)
     return *recording.exchanges, release.estimate
 
 
@@ -120,7 +120,7 @@ class TestPrivate:
     def test_without_noise_the_kept_part_comes_back(self):
         """The estimate is the projection on the kept coordinates."""
         counts = np.random.default_rng(1).integers(0, 50, 16)
-        estimate = EFPA.outcome(counts, Prefix(16), 1e6, noise=NoNoise(1)).estimate
+        estimate = EFPA._outcome(counts, Prefix(16), 1e6, noise=NoNoise(1)).estimate
         assert np.allclose(estimate, counts, atol=1e-9)
 
     def test_phases_of_a_neighbour_are_possible(self):

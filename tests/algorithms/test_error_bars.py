@@ -182,9 +182,9 @@ def test_another_domain_is_refused():
 
 def test_what_was_not_kept_is_not_there():
     """A benchmark keeps no answers."""
-    outcome = CASCADE.outcome(np.full(64, 9), Prefix(64), 0.5, seed=0, keep=False)
+    outcome = CASCADE._outcome(np.full(64, 9), Prefix(64), 0.5, seed=0, keep=False)
     assert outcome.kept == ()
-    with pytest.raises(Unsupported, match="keep=True"):
+    with pytest.raises(Unsupported, match="did not keep"):
         outcome.intervals(Prefix(64))
 
 
@@ -262,7 +262,7 @@ class KeepsACount(dpb.Algorithm):
 
 def kept_by(algorithm, x, workload, channel, noise):
     """What an outcome keeps of each trial, as plain arrays."""
-    outcome = algorithm.outcome(x, workload, 0.5, trials=3, seed=0, channel=channel, noise=noise)
+    outcome = algorithm._outcome(x, workload, 0.5, trials=3, seed=0, channel=channel, noise=noise)
     return [each if isinstance(each, dict) else vars(each) for each in outcome.kept]
 
 

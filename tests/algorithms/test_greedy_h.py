@@ -56,7 +56,7 @@ def test_a_strategy_is_built_once_for_a_workload(built):
 def test_one_record_moves_the_answers_by_one(workload):
     """The column norms of the weighted strategy are exactly 1, and the claim exceeds 1 by rounding only."""
     recording = Recording()
-    GREEDY_H.outcome(np.zeros(workload.domain.shape, dtype=int), workload, 0.5, channel=recording, seed=0)
+    GREEDY_H._outcome(np.zeros(workload.domain.shape, dtype=int), workload, 0.5, channel=recording, seed=0)
     ((question, _),) = recording.exchanges
     tree = greedy_tree(workload, 2, 100, "gram")
     np.testing.assert_allclose(reference.unit_answers(tree).sum(axis=1), 1, rtol=1e-13)
@@ -86,7 +86,7 @@ def test_the_expected_error_is_the_dense_trace(workload, objective):
 def test_without_noise_the_estimate_is_the_average_within_leaves(workload):
     """A run of cells that no query tells apart gets its average, so the workload's answers are exact."""
     x = np.random.default_rng(0).integers(0, 100, size=workload.domain.shape)
-    estimate = GREEDY_H.outcome(x, workload, 1, noise=NoNoise(1)).estimate[0]
+    estimate = GREEDY_H._outcome(x, workload, 1, noise=NoNoise(1)).estimate[0]
     tree = greedy_tree(workload, 2, 100, "gram")
     averaged = np.empty(x.size)
     for leaf in tree.leaves:
@@ -102,7 +102,7 @@ def test_without_noise_the_estimate_is_the_average_within_leaves(workload):
 def test_the_noise_does_not_depend_on_the_data(workload):
     """With one seed, estimates on x and on nothing differ by x averaged within leaves."""
     x = np.random.default_rng(1).integers(0, 100, size=workload.domain.shape)
-    exact = GREEDY_H.outcome(x, workload, 1, noise=NoNoise(1)).estimate[0]
+    exact = GREEDY_H._outcome(x, workload, 1, noise=NoNoise(1)).estimate[0]
     difference = GREEDY_H.run(x, workload, 0.5, 4, 3) - GREEDY_H.run(np.zeros_like(x), workload, 0.5, 4, 3)
     np.testing.assert_allclose(difference, np.broadcast_to(exact, difference.shape), atol=1e-9)
 

@@ -23,7 +23,7 @@ def test_every_level_is_measured_the_root_included(n, branching, height):
     """h + 1 levels over a padded domain, each record in one node of each."""
     recording = Recording()
     x = np.random.default_rng(0).integers(0, 9, size=n)
-    algorithms.get("H", branching=branching).outcome(x, Prefix(n), 0.5, channel=recording, seed=0)
+    algorithms.get("H", branching=branching)._outcome(x, Prefix(n), 0.5, channel=recording, seed=0)
     ((question, _),) = recording.exchanges
     assert question.sensitivity == height + 1
     np.testing.assert_array_equal(question.truth, reference.box_counts(x, branching, height))

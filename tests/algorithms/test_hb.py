@@ -25,7 +25,7 @@ TABLE_2D = [(32, 6, 2, 36), (64, 8, 2, 64), (128, 12, 2, 144), (256, 7, 3, 343)]
 def asked(algorithm, shape):
     """The one question that a run asks."""
     recording = Recording()
-    algorithm.outcome(np.zeros(shape, dtype=int), RandomRange(shape, queries=1), 0.5, channel=recording, seed=0)
+    algorithm._outcome(np.zeros(shape, dtype=int), RandomRange(shape, queries=1), 0.5, channel=recording, seed=0)
     ((question, _),) = recording.exchanges
     return question
 
@@ -34,7 +34,7 @@ class TestBranching:
     @pytest.mark.parametrize(("n", "b", "h", "padded"), TABLE_1D)
     def test_one_axis(self, n, b, h, padded):
         """The branching, height and padded size of the table; the root is measured in the published form only."""
-        assert HB.branching(Domain((n,))) == branching_factor(n, 1) == b
+        assert HB._branching(Domain((n,))) == branching_factor(n, 1) == b
         assert b**h == padded
         nodes = sum(b**level for level in range(1, h + 1))
         assert asked(HB, (n,)).shape == (nodes,)
@@ -45,7 +45,7 @@ class TestBranching:
     @pytest.mark.parametrize(("n", "b", "h", "padded"), TABLE_2D)
     def test_two_axes(self, n, b, h, padded):
         """The same for squares, where neither form measures the root."""
-        assert HB.branching(Domain((n, n))) == branching_factor(n, 2) == b
+        assert HB._branching(Domain((n, n))) == branching_factor(n, 2) == b
         assert b**h == padded
         nodes = sum(b ** (2 * level) for level in range(1, h + 1))
         assert asked(HB, (n, n)).shape == (nodes,)
@@ -69,17 +69,17 @@ class TestBranching:
     )
     def test_unequal_sides_count_by_their_geometric_mean(self, shape, mean_side):
         """Rounded down to a whole side; 5 x 5 x 5 counts as 5, although 125 ** (1 / 3) is below."""
-        assert HB.branching(Domain(shape)) == branching_factor(mean_side, len(shape))
+        assert HB._branching(Domain(shape)) == branching_factor(mean_side, len(shape))
 
     def test_axes_of_one_cell_do_not_count(self):
         """1 x 4096 has the tree of 4096, not that of a padded square."""
-        assert HB.branching(Domain((1, 4096, 1))) == HB.branching(Domain((4096,)))
+        assert HB._branching(Domain((1, 4096, 1))) == HB._branching(Domain((4096,)))
         assert asked(HB, (1, 4096)).shape == asked(HB, (4096,)).shape
 
     @pytest.mark.parametrize("shape", [(16, 64), (5, 12), (4, 6, 3)])
     def test_the_longest_side_sets_the_height(self, shape):
         """The least height at which b^h covers every side."""
-        b = HB.branching(Domain(shape))
+        b = HB._branching(Domain(shape))
         height = next(h for h in range(1, 12) if b**h >= max(shape))
         assert asked(HB, shape).sensitivity == height
         assert asked(HB, shape).shape == (sum(b ** (len(shape) * level) for level in range(1, height + 1)),)
@@ -124,7 +124,7 @@ def test_the_expected_error_is_the_dense_trace(workload, root):
     """2 levels^2 / epsilon^2 trace(W (A^T A)^+ W^T) / q; several axes never measure the root."""
     domain = workload.domain
     hb = algorithms.get("Hb", root=root)
-    b = hb.branching(domain)
+    b = hb._branching(domain)
     height = next(h for h in range(9) if b**h >= max(domain))
     weights = np.ones(height + 1)
     if height and not (root and domain.ndim == 1):

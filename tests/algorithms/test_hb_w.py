@@ -20,7 +20,7 @@ HBW = algorithms.get("HbW")
 def asked(workload):
     """The one question that a run asks."""
     recording = Recording()
-    HBW.outcome(np.zeros(workload.domain.shape, dtype=int), workload, 0.5, channel=recording, seed=0)
+    HBW._outcome(np.zeros(workload.domain.shape, dtype=int), workload, 0.5, channel=recording, seed=0)
     ((question, _),) = recording.exchanges
     return question
 

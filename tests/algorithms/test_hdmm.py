@@ -65,7 +65,7 @@ def made(kind, domain):
 def asked(workload, algorithm=HDMM):
     """The one question that a run asks."""
     recording = Recording()
-    algorithm.outcome(np.zeros(workload.domain.shape, dtype=int), workload, 0.5, channel=recording, seed=0)
+    algorithm._outcome(np.zeros(workload.domain.shape, dtype=int), workload, 0.5, channel=recording, seed=0)
     ((question, _),) = recording.exchanges
     return question
 
@@ -181,7 +181,7 @@ def test_the_axes_of_a_list_are_fitted_in_turn(monkeypatch):
 
 def test_a_search_is_made_once_and_kept(searches, tmp_path):
     """In memory, and on the disk for later processes; both axes and all seeds share it."""
-    HDMM.prepare(RandomRange((20, 20), seed=1))
+    HDMM._prepare(RandomRange((20, 20), seed=1))
     HDMM.run(np.ones((20, 20)), RandomRange((20, 20), seed=2), 1, seed=0)
     assert len(searches) == 1
     forget()
@@ -192,7 +192,7 @@ def test_a_search_is_made_once_and_kept(searches, tmp_path):
     forget()
     assert HDMM.expected_error(RandomRange((20, 20), queries=None), 1) == before
     assert len(searches) == 2
-    algorithms.get("HDMM", iterations=5).prepare(RandomRange((20, 20)))
+    algorithms.get("HDMM", iterations=5)._prepare(RandomRange((20, 20)))
     assert len(searches) == 3
 
 

@@ -127,7 +127,7 @@ class TestMedians:
     def test_a_large_budget_finds_a_median(self, shape):
         """At epsilon 1e9 every cut has the best score of its box."""
         x, recording = counts_on(shape), Recording()
-        HYBRID.outcome(x, Identity(shape), 1e9, trials=3, channel=recording, seed=0)
+        HYBRID._outcome(x, Identity(shape), 1e9, trials=3, channel=recording, seed=0)
         for trial in range(3):
             for question, outcome in recording.only(trial).exchanges[:-1]:
                 starts = np.array(question.mechanism.asker.starts, dtype=int)
@@ -146,7 +146,7 @@ class TestBudget:
     def test_where_epsilon_goes(self):
         """Six portions of medians, a twentieth each, then 0.7 on counts."""
         recording = Recording()
-        HYBRID.outcome(counts_on((32, 32)), Identity((32, 32)), 1, channel=recording, seed=0)
+        HYBRID._outcome(counts_on((32, 32)), Identity((32, 32)), 1, channel=recording, seed=0)
         questions = [question for question, _ in recording.only(0).exchanges]
         assert [question.kind for question in questions] == ["choose each"] * 6 + ["laplace"]
         assert [question.amount for question in questions] == [Fraction(1, 20)] * 6 + [Fraction(7, 10)]
@@ -156,7 +156,7 @@ class TestBudget:
     def test_what_cannot_be_cut_is_not_paid_for(self, shape, medians):
         """The portions of axes of one cell go to the counts; a single cell gets noise of 1 / epsilon."""
         recording = Recording()
-        HYBRID.outcome(counts_on(shape), Identity(shape), 1, channel=recording, seed=0)
+        HYBRID._outcome(counts_on(shape), Identity(shape), 1, channel=recording, seed=0)
         questions = [question for question, _ in recording.only(0).exchanges]
         assert len(questions) == medians + 1
         assert questions[-1].amount == 1 - Fraction(medians, 20)
@@ -164,7 +164,7 @@ class TestBudget:
     def test_the_order_of_axes_alternates(self):
         """Rows first, then columns; at the next depth columns first."""
         recording = Recording()
-        HYBRID.outcome(counts_on((32, 32)), Identity((32, 32)), 1, channel=recording, seed=0)
+        HYBRID._outcome(counts_on((32, 32)), Identity((32, 32)), 1, channel=recording, seed=0)
         axes = [question.why[-1] for question, _ in recording.only(0).exchanges[:-1]]
         assert axes == ["0", "1", "1", "0", "0", "1"]
 
@@ -174,7 +174,7 @@ class TestError:
     def test_the_estimate_is_least_squares_on_the_tree(self, shape):
         """Of the recorded answers, solved densely."""
         x, recording = counts_on(shape), Recording()
-        estimate = HYBRID.outcome(x, Identity(shape), 1, seed=3, channel=recording).estimate
+        estimate = HYBRID._outcome(x, Identity(shape), 1, seed=3, channel=recording).estimate
         tree, _ = grown(HYBRID, x, seed=3)
         question, answers = recording.only(0).exchanges[-1]
         np.testing.assert_allclose(question.truth, dense.unit_answers(tree).T @ x.reshape(-1), rtol=1e-12)

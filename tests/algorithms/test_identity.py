@@ -43,7 +43,7 @@ def test_cells_are_asked_once_with_noise_of_scale_one_over_epsilon(shape):
     """One call, all of epsilon, sensitivity 1, and the answers are the estimate."""
     recording = Recording()
     x = np.arange(np.prod(shape)).reshape(shape)
-    release = IDENTITY.outcome(x, AllRange(shape), 0.5, trials=2, channel=recording, seed=0)
+    release = IDENTITY._outcome(x, AllRange(shape), 0.5, trials=2, channel=recording, seed=0)
     ((question, outcome),) = recording.exchanges
     assert (question.amount, question.sensitivity, question.level, question.shape) == (0.5, 1, 2.0, shape)
     np.testing.assert_array_equal(question.truth, x)

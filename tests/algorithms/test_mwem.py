@@ -35,7 +35,7 @@ WORKLOADS = [
 def recorded(algorithm, x, workload, epsilon, trials=1, seed=0, **options):
     """A run and what it was told: the scale, the chosen queries and the noisy box totals, by trial."""
     recording = Recording()
-    release = algorithm.outcome(x, workload, epsilon, trials, seed, channel=recording, **options)
+    release = algorithm._outcome(x, workload, epsilon, trials, seed, channel=recording, **options)
     exchanges = recording.exchanges
     estimated = exchanges[0][0].why.startswith("scale")
     scale = np.maximum(exchanges[0][1], 1 / float(epsilon)) if estimated else np.full(trials, float(np.sum(x)))
@@ -90,12 +90,12 @@ class TestMaximumEntropy:
         algorithm = algorithms.get("MWEM", rounds=6, inference="maximum entropy", average=average)
         x = np.random.default_rng(1).integers(0, 40, size=workload.domain.shape)
         recording = Recording()
-        release = algorithm.outcome(x, workload, trials=2, seed=0, channel=recording, **notion)
+        release = algorithm._outcome(x, workload, trials=2, seed=0, channel=recording, **notion)
         choices, answers = recording.exchanges[1::2], recording.exchanges[2::2]
-        least = 1 / release.ledger.notion.as_epsilon(release.ledger.budget)
+        least = 1 / release.ledger.notion._as_epsilon(release.ledger.budget)
         scale = np.maximum(recording.exchanges[0][1], least)
         share = answers[0][0].amount
-        deviation = np.sqrt(2) / release.ledger.notion.as_epsilon(share)
+        deviation = np.sqrt(2) / release.ledger.notion._as_epsilon(share)
         matrix, boxes = workload.matrix(), (workload.matrix() != 0).astype(float)
         boxes[workload.ranges().weights == 0] = Ranges(
             workload.domain, workload.ranges().lower, workload.ranges().upper
@@ -151,12 +151,12 @@ class TestMaximumEntropy:
         algorithm = algorithms.get("MWEM", rounds=25)
         x = np.random.default_rng(0).integers(0, 9, size=workload.domain.shape)
         recording = Recording()
-        told = algorithm.outcome(x, workload, trials=4, seed=0, channel=recording, **notion).estimate
+        told = algorithm._outcome(x, workload, trials=4, seed=0, channel=recording, **notion).estimate
         for cell in (0, 17, 39):
             more = x.copy()
             more.reshape(-1)[cell] += 1
             replay = Replay(recording)
-            found = algorithm.outcome(more, workload, trials=4, noise=NoNoise(4), channel=replay, **notion).estimate
+            found = algorithm._outcome(more, workload, trials=4, noise=NoNoise(4), channel=replay, **notion).estimate
             np.testing.assert_array_equal(found, told)
             if "rho" not in notion:
                 assert (np.abs(replay.total(4)[0]) <= 2).all()
@@ -191,7 +191,7 @@ class TestSelection:
         """Argmax of |W x - W xhat| against the uniform start."""
         x = np.array([0, 0, 50, 0, 0, 0])
         recording = Recording()
-        MWEM.outcome(x, Identity(6), 1e4, noise=NoNoise(1), channel=recording, side_information="public")
+        MWEM._outcome(x, Identity(6), 1e4, noise=NoNoise(1), channel=recording, side_information="public")
         assert recording.exchanges[0][1].tolist() == [2]
 
     def test_the_largest_weight_is_the_sensitivity(self):
@@ -303,7 +303,7 @@ class TestPublished:
         """MWEM* as published replays; with the same rounds it is MWEM as published."""
         x = np.arange(30)
         starred = algorithms.get("MWEM*", variant="published")
-        rounds = starred.parameters_for(Prefix(30).domain, 0.1 * x.sum())
+        rounds = starred._parameters_for(Prefix(30).domain, 0.1 * x.sum())
         plain = algorithms.get("MWEM", variant="published", **rounds)
         np.testing.assert_array_equal(
             starred.run(x, Prefix(30), 0.1, 3, seed=0), plain.run(x, Prefix(30), 0.1, 3, seed=0)

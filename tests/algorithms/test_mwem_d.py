@@ -17,7 +17,7 @@ def questions(workload, counts, rounds=6, epsilon=0.5):
     """The measurements of one run, the total first, and the estimate."""
     recording = Recording()
     algorithm = algorithms.get("MWEM-D", rounds=rounds)
-    found = algorithm.outcome(counts, workload, epsilon, seed=3, channel=recording).estimate
+    found = algorithm._outcome(counts, workload, epsilon, seed=3, channel=recording).estimate
     asked = [question.mechanism for question, _ in recording.exchanges]
     return [each for each in asked if isinstance(each, Laplace)], found
 
@@ -74,5 +74,5 @@ def test_weights_of_queries_enter_the_selection():
     workload = Ranges(8, [0, 7], [1, 8], [1, 1000])
     counts = np.array([500, 0, 0, 0, 0, 0, 0, 500])
     recording = Recording()
-    algorithms.get("MWEM-D", rounds=1).outcome(counts, workload, 5.0, seed=0, channel=recording)
+    algorithms.get("MWEM-D", rounds=1)._outcome(counts, workload, 5.0, seed=0, channel=recording)
     assert [int(np.ravel(answer)[0]) for _, answer in recording.exchanges][1] == 1

@@ -22,7 +22,7 @@ def test_the_estimate_is_the_leaves_noisy_counts_spread_evenly(shape):
     """Cell by cell from what was recorded: the leaf around it, its answer, its size."""
     counts = np.random.default_rng(5).integers(0, 40, shape)
     recording = Recording()
-    found = PRIV_TREE.outcome(counts, Identity(shape), 1.0, trials=3, seed=4, channel=recording).estimate
+    found = PRIV_TREE._outcome(counts, Identity(shape), 1.0, trials=3, seed=4, channel=recording).estimate
     (_, cuts), (_, answers) = recording.exchanges
     tree = BoxTree(Domain(shape))
     for trial in range(3):
@@ -45,7 +45,7 @@ def test_dense_regions_get_small_leaves():
     counts = np.zeros((64, 64), dtype=int)
     counts[40, 9] = 100_000
     recording = Recording()
-    PRIV_TREE.outcome(counts, Identity((64, 64)), 0.1, trials=5, seed=0, channel=recording)
+    PRIV_TREE._outcome(counts, Identity((64, 64)), 0.1, trials=5, seed=0, channel=recording)
     (_, cuts), _ = recording.exchanges
     tree = BoxTree(Domain((64, 64)))
     for cut in cuts:

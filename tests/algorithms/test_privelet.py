@@ -22,7 +22,7 @@ PRIVELET = algorithms.get("Privelet")
 def test_the_noise_is_the_product_of_levels_plus_one(shape, sensitivity):
     """log2(n) + 1 on each axis, padded; half of the publication's, whose neighbours replace a record."""
     recording = Recording()
-    PRIVELET.outcome(np.zeros(shape, dtype=int), AllRange(shape), 0.5, channel=recording, seed=0)
+    PRIVELET._outcome(np.zeros(shape, dtype=int), AllRange(shape), 0.5, channel=recording, seed=0)
     ((question, outcome),) = recording.exchanges
     assert question.sensitivity == sensitivity
     assert question.amount == Fraction(1, 2)

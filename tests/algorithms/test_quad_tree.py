@@ -36,7 +36,7 @@ TABLE = {
 def asked(algorithm, shape):
     """The one question that a run asks."""
     recording = Recording()
-    algorithm.outcome(np.zeros(shape, dtype=int), RandomRange(shape, queries=1), 0.5, channel=recording, seed=0)
+    algorithm._outcome(np.zeros(shape, dtype=int), RandomRange(shape, queries=1), 0.5, channel=recording, seed=0)
     ((question, _),) = recording.exchanges
     return question
 
@@ -168,7 +168,7 @@ class TestLimitedHeight:
         """Over those of their cells that are in the domain."""
         x = np.random.default_rng(3).integers(0, 50, size=shape)
         quadtree = algorithms.get("QuadTree", height=height)
-        estimate = quadtree.outcome(x, Identity(shape), 1, noise=NoNoise(1)).estimate[0]
+        estimate = quadtree._outcome(x, Identity(shape), 1, noise=NoNoise(1)).estimate[0]
         np.testing.assert_allclose(estimate, block_average(x, self.blocks(shape, height)), atol=1e-9)
 
     @pytest.mark.parametrize("shape", [(8, 8), (6, 7)])

@@ -190,7 +190,7 @@ class TestLargeDomains:
         recording = Recording()
         replay = Replay(recording)
         runs = [
-            SF.outcome(counts, Prefix(len(x)), epsilon, 2, seed=0, channel=channel).estimate
+            SF._outcome(counts, Prefix(len(x)), epsilon, 2, seed=0, channel=channel).estimate
             for counts, channel in ((x, recording), (more, replay))
         ]
         replay.finish()
@@ -280,7 +280,7 @@ class TestPublished:
     def test_share_of_the_structure(self, n, scale, share):
         """The authors' formula gives a twentieth in every setting of the paper, a tenth for 100 records."""
         data = SimpleNamespace(domain=Domain((n,)), epsilon=Fraction(1, 10))
-        assert PUBLISHED._published_share(data, PUBLISHED.bins(n), 1e4 * scale / n) == Fraction(share, 20)
+        assert PUBLISHED._published_share(data, PUBLISHED._bins(n), 1e4 * scale / n) == Fraction(share, 20)
 
     def test_not_private_and_says_why(self):
         """The check names the inner nodes, and the ledger is marked."""

@@ -30,7 +30,7 @@ def counts_on(shape, scale, seed=0):
 def asked(algorithm, x, epsilon, **more):
     """What a run asks, without noise."""
     recording = Recording()
-    algorithm.outcome(x, Identity(x.shape), epsilon, noise=NoNoise(1), channel=recording, **more)
+    algorithm._outcome(x, Identity(x.shape), epsilon, noise=NoNoise(1), channel=recording, **more)
     return recording.exchanges
 
 
@@ -45,7 +45,7 @@ class TestGrid:
         assert question.shape == tuple(-(-length // side) for length in shape)
         assert question.sensitivity == 1
         assert question.amount == Fraction(str(epsilon))
-        estimate = UGRID.outcome(x, Identity(shape), epsilon, noise=NoNoise(1), side_information="public").estimate[0]
+        estimate = UGRID._outcome(x, Identity(shape), epsilon, noise=NoNoise(1), side_information="public").estimate[0]
         np.testing.assert_allclose(estimate, block_average(x, square_labels(shape, side)), rtol=1e-12)
 
     def test_cells_are_asked_for_one_by_one_from_where_the_rule_says(self):
@@ -73,7 +73,7 @@ class TestGrid:
         grid = algorithms.get("UGrid", mode="m_by_m")
         ((question, _),) = asked(grid, x, 1, side_information="public")
         assert question.shape == parts
-        estimate = grid.outcome(x, Identity(shape), 1, noise=NoNoise(1), side_information="public").estimate[0]
+        estimate = grid._outcome(x, Identity(shape), 1, noise=NoNoise(1), side_information="public").estimate[0]
         labels = [np.arange(side) for side in shape]
         for axis, (side, many) in enumerate(zip(shape, parts, strict=True)):
             cuts = [side * i // many for i in range(1, many)]
@@ -111,7 +111,7 @@ class TestScale:
         """Grids differ between trials, and every trial is what it is alone."""
         x, workload = counts_on((16, 16), 300), RandomRange((16, 16), queries=5)
         recording = Recording()
-        release = UGRID.outcome(x, workload, 0.05, trials=8, seed=3, channel=recording)
+        release = UGRID._outcome(x, workload, 0.05, trials=8, seed=3, channel=recording)
         shapes = {recording.only(trial).exchanges[0][0].shape for trial in range(8)}
         assert len(shapes) > 1
         np.testing.assert_array_equal(release.estimate[:5], UGRID.run(x, workload, 0.05, trials=5, seed=3))

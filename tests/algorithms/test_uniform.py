@@ -19,7 +19,7 @@ def test_the_noisy_total_is_spread_evenly(shape):
     """One call for the total, and every cell gets the same part of it, negative totals kept."""
     recording = Recording()
     x = np.arange(np.prod(shape)).reshape(shape)
-    release = UNIFORM.outcome(x, AllRange(shape), 0.001, trials=20, seed=1, channel=recording)
+    release = UNIFORM._outcome(x, AllRange(shape), 0.001, trials=20, seed=1, channel=recording)
     ((question, totals),) = recording.exchanges
     assert (question.shape, question.sensitivity, float(question.truth)) == ((), 1, x.sum())
     assert (totals < 0).any()
@@ -32,7 +32,7 @@ def test_without_noise_the_error_is_the_bias(workload):
     """Squared bias of a query: (w . (N / n - x))^2, which no epsilon removes."""
     x = np.random.default_rng(0).integers(0, 30, size=workload.domain.shape)
     bias = workload.matrix() @ (x.mean() - x.reshape(-1))
-    estimate = UNIFORM.outcome(x, workload, 1, noise=NoNoise(1)).estimate
+    estimate = UNIFORM._outcome(x, workload, 1, noise=NoNoise(1)).estimate
     assert workload.mean_squared(estimate - x)[0] == pytest.approx((bias**2).mean(), rel=1e-12)
     large = UNIFORM.run(x, workload, 1e9, seed=0)
     # noise of 1e-9 on a bias of order 10 moves the square by 1e-8 of it

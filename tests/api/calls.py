@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+import resource
+import signal
 from collections.abc import Callable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +34,32 @@ WORKLOADS = {
 }
 COUNTS = ([3, 0, 5, 8], (1, 1, 1, 1), [0, 0, 0, 0], [[1, 2], [3, 4]], list(range(16)), [2**50, 0, 0, 1])
 ESTIMATES = (*COUNTS, [[1, 2, 3, 4], [0.5, 0, -1, 7]], [[[1, 2], [3, 4]]], [1e200, 0, 0, 0], [[2**55, 1, 1, 1]])
+
+
+SECONDS = 20
+"""CPU time that a call may take."""
+BYTES = 5 * 10**9
+"""Memory that a call may take on top of what is taken already."""
+
+
+@contextmanager
+def bounded():
+    """An end to what would have none."""
+
+    def stop(number, frame):
+        raise RuntimeError(f"not done after {SECONDS} seconds of CPU time")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (taken + BYTES, hard))
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        signal.signal(signal.SIGVTALRM, before)
 
 
 @dataclass(frozen=True)

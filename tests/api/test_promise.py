@@ -6,26 +6,16 @@ It never raises anything else, gives a wrong number, runs on without end or take
 
 from __future__ import annotations
 
-import resource
-import signal
-from contextlib import contextmanager
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import dpbench as dpb
-from api.calls import Fitting
+from api.calls import Fitting, bounded
 from api.catalogue import GROUPS
 from api.odd import ODD
 from dpbench.domain import Domain
 from dpbench.errors import DPBenchError
-
-SECONDS = 20
-"""CPU time that a call may take."""
-BYTES = 5 * 10**9
-"""Memory that a call may take on top of what is taken already."""
 
 
 class Odd:
@@ -64,26 +54,6 @@ def cases(draw, calls):
         if name not in arguments and (name in call.always or draw(st.booleans())):
             arguments[name] = draw(valid)
     return call, arguments
-
-
-@contextmanager
-def bounded():
-    """An end to what would have none."""
-
-    def stop(number, frame):
-        raise RuntimeError(f"not done after {SECONDS} seconds of CPU time")
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (taken + BYTES, hard))
-    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        signal.signal(signal.SIGVTALRM, before)
 
 
 def keeps_the_promise(case):

@@ -23,7 +23,7 @@ def questions(name, written="12"):
     domain = Domain.of(written if algorithm.supports(written) else "4x3")
     x = (np.arange(domain.size) * 7 % 11).reshape(domain.shape)
     recording = Recording()
-    algorithm.outcome(x, workload_for(domain), 1, trials=2, seed=0, channel=recording)
+    algorithm._outcome(x, workload_for(domain), 1, trials=2, seed=0, channel=recording)
     return recording.questions()
 
 

@@ -35,7 +35,7 @@ class Mine(dpb.Algorithm):
         return data.laplace(Cells(data.domain), data.epsilon, "cells")
 """
 SLEEPS = "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(120)  # dpbench-escaper'])"
-PATCHES = "import dpbench.run.data_vectors as d; d.losses = None; dpb.Algorithm.outcome = None"
+PATCHES = "import dpbench.run.data_vectors as d; d.losses = None; dpb.Algorithm._outcome = None"
 SMALL = {"datasets": ["bimodal"], "scales": [100], "samples": 1}
 
 

@@ -147,7 +147,7 @@ def test_places_are_filled_from_a_study(generators):
         *rows(error, variant="published"),
         *rows(lambda *place: 3 * error(*place), variant="private"),
     ]
-    places = measured.places(Study.of(Results.from_rows(both)))
+    places = measured.places(Study.of(Results._from_rows(both)))
     ours = {"since", *(f"problem-{number}" for number in range(1, 6))}
     assert places.keys() == {"competitive", "regret", "price"} | ours
     assert "Cascade was not measured" in places["problem-1"]

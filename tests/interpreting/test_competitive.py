@@ -10,9 +10,9 @@ from dpbench.interpreting import (
     baselines,
     competitive,
     competitive_sets,
-    family_words,
     find_test,
 )
+from dpbench.interpreting.competitiveness import family_words
 from dpbench.measuring import measure
 from dpbench.results import Results
 from dpbench.significance import tail_moments
@@ -24,7 +24,7 @@ from store.rows import make
 def study(seed=0, algorithms=6, datasets=4, samples=5, trials=10):
     """A small study with close and with distant algorithms, and vectors that are harder than others."""
     rng = np.random.default_rng(seed)
-    return Results.from_rows(
+    return Results._from_rows(
         make(
             algorithm=f"A{number}",
             dataset=f"d{data}",
@@ -164,7 +164,7 @@ def test_who_failed_is_not_compared_and_is_named():
     """A failure on one data vector takes an algorithm out of the place, with the cause; others are compared."""
     rows = [make(algorithm=name, sample=sample) for name in ("A", "B", "C") for sample in range(2)]
     rows += [make(algorithm="A", sample=2, failure="out of memory"), make(algorithm="D", dataset="other")]
-    sets = competitive_sets(Results.from_rows(rows))
+    sets = competitive_sets(Results._from_rows(rows))
     place = next(place for place in sets.grid.places if place.dataset == "bimodal")
     assert sets.at(place) == {"B", "C"}
     assert sets.missing(place) == {"A": "out of memory", "D": "not run"}
@@ -173,9 +173,9 @@ def test_who_failed_is_not_compared_and_is_named():
 
 def test_nobody_is_competitive_where_trials_are_too_few():
     """One trial says nothing of variability, one data vector nothing of pairs."""
-    single = Results.from_rows([make(algorithm="A", trials=1), make(algorithm="B", trials=1)])
+    single = Results._from_rows([make(algorithm="A", trials=1), make(algorithm="B", trials=1)])
     assert not competitive_sets(single).members.any()
-    one_vector = Results.from_rows([make(algorithm="A"), make(algorithm="B")])
+    one_vector = Results._from_rows([make(algorithm="A"), make(algorithm="B")])
     assert competitive_sets(one_vector).members.all()
     assert not competitive_sets(one_vector, "paired").members.any()
 
@@ -192,7 +192,7 @@ def test_equal_algorithms_are_seldom_told_apart():
         for number in range(5)
         for data in range(400)
     ]
-    lost = ~competitive_sets(Results.from_rows(rows)).members.all(axis=1)
+    lost = ~competitive_sets(Results._from_rows(rows)).members.all(axis=1)
     assert 0.03 < np.mean(lost) < 0.137
 
 

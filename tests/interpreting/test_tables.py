@@ -16,7 +16,7 @@ def study(seed=0):
     """Four algorithms, a stranger's among them, on three datasets and two scales."""
     rng = np.random.default_rng(seed)
     level = {(name, data, scale): rng.uniform(0.5, 3) for name in NAMES for data in "abc" for scale in (100, 1000)}
-    return Results.from_rows(
+    return Results._from_rows(
         make(algorithm=name, dataset=data, scale=scale, sample=sample, trials=6, l2=rng.lognormal(0, 0.2, 6) * mean)
         for (name, data, scale), mean in level.items()
         for sample in range(3)
@@ -51,7 +51,7 @@ def test_the_interval_of_regret_is_over_datasets():
         for scale in (1, 2, 3, 4)
         for name, data, error in (("Best", "a", 1.0), ("Best", "b", 1.0), ("Mine", "a", 2.0), ("Mine", "b", 8.0))
     ]
-    best, mine = regret(Results.from_rows(rows))
+    best, mine = regret(Results._from_rows(rows))
     assert (best.algorithm, best.regret, best.low, best.high) == ("Best", 1.0, 1.0, 1.0)
     assert (mine.regret, mine.low, mine.high) == pytest.approx((4.0, 2.0, 8.0))
 
@@ -59,10 +59,10 @@ def test_the_interval_of_regret_is_over_datasets():
 def test_regret_says_what_is_missing():
     """Who lacks places comes last and says how many; an unknown part of a place is refused."""
     rows = [make(algorithm="A"), make(algorithm="A", dataset="b"), make(algorithm="B")]
-    found = regret(Results.from_rows(rows))
+    found = regret(Results._from_rows(rows))
     assert [(each.algorithm, each.settings, each.missing) for each in found] == [("A", 2, 0), ("B", 1, 1)]
     with pytest.raises(UnknownName):
-        regret(Results.from_rows(rows), ("scales",))
+        regret(Results._from_rows(rows), ("scales",))
 
 
 def test_baselines_agree_with_a_slow_version():
@@ -86,7 +86,7 @@ def test_baselines_agree_with_a_slow_version():
 def test_a_baseline_is_taken_in_the_form_of_the_algorithm():
     """A published form meets the published baseline where there is one."""
     rows = [make(algorithm=name, variant=form) for name in ("Identity", "Hb") for form in ("private", "published")]
-    found = {each.algorithm: each.baseline for each in baselines(Results.from_rows(rows), ("Identity",))}
+    found = {each.algorithm: each.baseline for each in baselines(Results._from_rows(rows), ("Identity",))}
     assert found["Hb"] == "Identity"
     assert found["Hb [published]"] == "Identity [published]"
 
@@ -100,7 +100,7 @@ def test_errors_in_records_are_those_of_the_answers():
         squared_bias=float((error.mean(axis=0) ** 2).mean()),
         variance=float(error.var(axis=0, ddof=1).mean()),
     )
-    (found,) = in_records(Results.from_rows([row]))
+    (found,) = in_records(Results._from_rows([row]))
     assert found.records == pytest.approx(np.sqrt((error**2).mean(axis=1)).mean())
     assert found.percent == pytest.approx(found.records / 10)
 
@@ -113,7 +113,7 @@ def test_errors_in_people_by_other_losses(loss, order, whole):
     """The mean absolute, or the largest, error of a query, from its scaled norm."""
     error = np.random.default_rng(8).normal(size=(3, 64)) * 5
     scaled = np.linalg.norm(error, order, axis=1) / (1000 * 64)
-    results = Results.from_rows([make()])
+    results = Results._from_rows([make()])
     columns = {**results.columns, "queries": np.array([64])}
     (found,) = in_records(Results(columns, scaled.reshape(1, 1, 3), standards=Standards(loss=loss)))
     assert found.records == pytest.approx(np.mean([whole(each) for each in error]))
@@ -132,7 +132,7 @@ def test_a_baseline_is_the_plain_form_or_a_label():
             ("Mine", "published", "{}", 1.0),
         )
     ]
-    results = Results.from_rows(rows)
+    results = Results._from_rows(rows)
     ratios = {each.algorithm: each.ratio for each in baselines(results, ["Hb"])}
     assert (ratios["Mine"], ratios["Mine [published]"], ratios["Hb(root=false)"]) == (0.5, 0.125, 2.0)
     named = {each.algorithm: each.ratio for each in baselines(results.read_by(Standards(baselines=["Hb(root=false)"])))}
@@ -141,7 +141,7 @@ def test_a_baseline_is_the_plain_form_or_a_label():
 
 def test_bias_is_a_share_of_the_squared_error():
     """Bias squared over bias squared plus variance, after the correction."""
-    (found,) = bias_shares(Results.from_rows([make(squared_bias=5.0, variance=6.0)]))
+    (found,) = bias_shares(Results._from_rows([make(squared_bias=5.0, variance=6.0)]))
     assert found.share == pytest.approx(3.0 / 9.0)
     assert found.bias == pytest.approx(np.sqrt(3.0))
 
@@ -149,7 +149,7 @@ def test_bias_is_a_share_of_the_squared_error():
 def test_errors_are_averaged_over_datasets_and_failures_are_counted():
     """A failed dataset is left out of the mean and told."""
     rows = [make(l2=[1.0, 3.0, 2.0]), make(dataset="b", l2=[4.0, 4.0, 4.0]), make(dataset="c", failure="broke")]
-    (cell,) = error_cells(Results.from_rows(rows))
+    (cell,) = error_cells(Results._from_rows(rows))
     assert (cell.mean, cell.datasets, cell.failed) == (3.0, 2, 1)
     assert cell.standard_error == pytest.approx(np.std([1, 3, 2], ddof=1) / np.sqrt(3) / 2)
 
@@ -172,7 +172,7 @@ def test_a_strangers_algorithm_is_treated_as_any_other():
 def test_time_is_summed_by_algorithm_and_domain():
     """Small domains first, with its share of the whole."""
     rows = [make(seconds=3.0), make(dataset="b", seconds=1.0), make(domain="64x64", seconds=4.0)]
-    found = time_spent(Results.from_rows(rows))
+    found = time_spent(Results._from_rows(rows))
     assert [(each.domain, each.seconds, each.share, each.trials) for each in found] == [
         ("64", 4.0, 0.5, 6),
         ("64x64", 4.0, 0.5, 3),

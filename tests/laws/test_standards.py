@@ -30,7 +30,7 @@ def study():
     """Algorithms close to each other on data vectors that differ much; by L1 their order is the reverse."""
     rng = np.random.default_rng(11)
     vectors = {(data, sample): rng.uniform(1, 4) for data in "abcd" for sample in range(5)}
-    results = Results.from_rows(
+    results = Results._from_rows(
         make(
             algorithm=name,
             dataset=data,

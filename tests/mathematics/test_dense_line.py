@@ -69,7 +69,7 @@ def test_cells_of_sparse_lines_get_less():
 def test_dense_lines_are_measured_by_rows_over_cells(side):
     """Two calls that spend everything; the estimate is least squares of dense algebra, which stays above 0."""
     x = dense(side)
-    outcome = CASCADE.outcome(x, Prefix(side), 1.0, trials=2, seed=3, keep=True)
+    outcome = CASCADE.outcome(x, Prefix(side), 1.0, trials=2, seed=3)
     assert outcome.ledger.remaining == 0
     strategy = strategy_for_dense(Prefix(side)).strategy
     matrix = np.stack([strategy.answer(cell) for cell in np.eye(side, dtype=np.int64)], axis=1)
@@ -98,7 +98,7 @@ def mostly_empty(side):
 )
 def test_other_lines_are_measured_as_before(x, workload, budget):
     """Squares have the answers, and everything is spent."""
-    outcome = CASCADE.outcome(x, workload, **budget, seed=3, keep=True)
+    outcome = CASCADE.outcome(x, workload, **budget, seed=3)
     assert outcome.kept[0].dense is None
     assert outcome.ledger.remaining == 0
 
@@ -120,7 +120,7 @@ def test_bars_hold_as_often_as_they_say(cautious):
     Rounded outwards, by next to nothing at epsilon 0.1; four standard errors of one prefix are 7 % and 12 %.
     """
     x, workload = dense(128), Prefix(128)
-    outcome = CASCADE.outcome(x, workload, 0.1, trials=300, seed=5, keep=True)
+    outcome = CASCADE.outcome(x, workload, 0.1, trials=300, seed=5)
     assert outcome.guaranteed(workload).all()
     truth = workload.answer(x)
     for level, least, most in ((0.9, 0.83, 0.97), (0.5, 0.38, 0.62)):

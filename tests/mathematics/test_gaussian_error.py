@@ -91,7 +91,7 @@ def test_the_table_of_strategies_for_prefixes(n):
     assert weighted_haar(n) == pytest.approx(best_haar, abs=6e-5)
     assert weighted_tree(n) == pytest.approx(best_haar, abs=6e-5)
     assert tree(n, 2, root=1) == pytest.approx(binary, abs=6e-5)
-    assert tree(n, Hb.branching(Domain((n,))), root=0) == pytest.approx(hb, abs=6e-5)
+    assert tree(n, Hb._branching(Domain((n,))), root=0) == pytest.approx(hb, abs=6e-5)
 
 
 @pytest.mark.parametrize(

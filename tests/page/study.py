@@ -55,7 +55,7 @@ def errors(rng, size, scale, queries):
 
 def results(**changes):
     """The study as results."""
-    return Results.from_rows(rows(**changes))
+    return Results._from_rows(rows(**changes))
 
 
 def gallery(algorithms=ALGORITHMS):

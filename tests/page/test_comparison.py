@@ -18,7 +18,7 @@ EXACT = {"Hb": {"64": 1.5}, "Identity": {"64": 0.5, "16": 0.25}}
 @pytest.fixture(scope="module")
 def comparison():
     """Of an algorithm that is data-independent, or so it is said."""
-    return against(Results.from_rows(study()), Results.from_rows(rows("A_1", mixed)), EXACT)
+    return against(Results._from_rows(study()), Results._from_rows(rows("A_1", mixed)), EXACT)
 
 
 def test_markdown_has_directions_and_ratios(comparison):
@@ -36,7 +36,7 @@ def test_markdown_has_directions_and_ratios(comparison):
 
 def test_the_limit_stands_beside_the_baselines():
     """Where it is known; the caption says how a squared error became one."""
-    whole, own = Results.from_rows(study()), Results.from_rows(rows("A_1", mixed))
+    whole, own = Results._from_rows(study()), Results._from_rows(rows("A_1", mixed))
     known = {place.group: Yardstick(1.0, "Laplace", 4.0, "HDMM") for place in whole.grid.places}
     found = against(whole, own, EXACT, known)
     text = comparison_markdown(found)
@@ -63,8 +63,8 @@ def test_latex_has_captions_and_balances(comparison):
 
 def test_json_keeps_its_keys_and_has_no_nan():
     """Ratios to Identity and Uniform under their own keys, null where they are not baselines."""
-    one = Results.from_rows(study(datasets="a")).read_by(Standards(baselines=("Hb", "Uniform")))
-    plain = comparison_plain(against(one, Results.from_rows(rows("Mine", 1.0, datasets="a"))))
+    one = Results._from_rows(study(datasets="a")).read_by(Standards(baselines=("Hb", "Uniform")))
+    plain = comparison_plain(against(one, Results._from_rows(rows("Mine", 1.0, datasets="a"))))
     assert {"name", "settings", "competitive", "agreement", "different", "regret", "rank", "regrets", "rows"} < set(
         plain
     )

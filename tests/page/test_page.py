@@ -165,4 +165,4 @@ def test_the_same_results_give_the_same_page(study):
 def test_no_results_are_refused_in_one_line(tmp_path):
     """An empty store has no page."""
     with pytest.raises(InvalidInput, match="no results to show"):
-        page(Results.from_rows([]), tmp_path)
+        page(Results._from_rows([]), tmp_path)

@@ -42,7 +42,7 @@ def test_it_opens_on_private_forms_with_advice(browser, shown):
 def test_another_budget_stands_beside_the_first(browser, tmp_path):
     """One card per task for pure privacy, with a line for Gaussian noise, whose delta is a power of ten."""
     pure = rows(algorithms=("Identity", "Hb"), variants=("private",))
-    study = Results.from_rows([*pure, *(dataclasses.replace(each, delta=1e-9) for each in pure)])
+    study = Results._from_rows([*pure, *(dataclasses.replace(each, delta=1e-9) for each in pure)])
     browser.open(page(study, tmp_path))
     told = browser.run("[...document.querySelectorAll('.advice')].map((each) => each.textContent)")
     assert [each.split("Use")[0] for each in told] == [f"{task}, epsilon 0.1" for task in TASKS]

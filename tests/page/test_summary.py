@@ -1,11 +1,12 @@
 from dpbench.page.summary import summary_tables as tables_of
-from dpbench.results import Results, algorithm_label
+from dpbench.results import Results
+from dpbench.results.setting import algorithm_label
 from store.rows import make
 
 
 def summary_tables(rows):
     """The tables of some rows."""
-    return tables_of(Results.from_rows(rows))
+    return tables_of(Results._from_rows(rows))
 
 
 def test_a_table_has_means_over_datasets_and_counts_wins():

@@ -27,7 +27,7 @@ def test_errors_of_the_csv_are_those_of_the_library():
 
 def test_competitive_errors_are_bold():
     """The better of two algorithms that differ for certain is bold in every format, the other is not."""
-    study = Results.from_rows([make(l2=[0.10, 0.11, 0.12]), make(algorithm="Hb", l2=[0.50, 0.51, 0.52])])
+    study = Results._from_rows([make(l2=[0.10, 0.11, 0.12]), make(algorithm="Hb", l2=[0.50, 0.51, 0.52])])
     (table,) = [each for each in tables(study).tables if each.name == "datasets"]
     assert table.columns == ("Hb", "Identity")
     assert r"$(5.10 \pm 0.10) \cdot 10^{-1}$ & \boldmath$(1.10 \pm 0.10) \cdot 10^{-1}$ \\" in table.latex()

@@ -31,7 +31,7 @@ def rows(error, *, variant="published", noise=0.02, names=PLOTTED, scales=SCALES
 
 def study(error, **options):
     """A study in the paper's setting alone."""
-    return Study.of(Results.from_rows(rows(error, **options)))
+    return Study.of(Results._from_rows(rows(error, **options)))
 
 
 def flat(name, dataset, scale, dimensions):

@@ -98,7 +98,7 @@ class TestFinding4:
                 noise=0.0,
             )
         ]  # fmt: skip
-        return Study.of(Results.from_rows(made)).published
+        return Study.of(Results._from_rows(made)).published
 
     def test_holds_where_only_shapes_decide(self):
         """Identity linear, Hb a little less, AGrid flat, DAWA flat on one shape and linear on the other."""
@@ -153,7 +153,7 @@ class TestFinding6And7:
             for name in ("DAWA", "MWEM", "AHP")
             for row in rows(flat, names={1: (name,)}, scales=(10**5,), dimensions=(1,), datasets=(dataset,))
         ]
-        part = Study.of(Results.from_rows(made)).published
+        part = Study.of(Results._from_rows(made)).published
         assert practice.tuning(part).quantities["MWEM"] == pytest.approx(3.0)
         assert practice.tuning_of(part, "DAWA").holds
         assert practice.tuning_of(part, "AHP").holds is False
@@ -175,7 +175,7 @@ class TestFinding8:
             return replace(row, l2=[*row.l2[:-1], 2.0 * row.l2[-1]]) if row.algorithm == "DAWA" else row
 
         made = [spoiled(row) for row in rows(with_factor(DAWA=0.8), noise=0.0)]
-        answer = practice.dawa_not_for_the_careful(Study.of(Results.from_rows(made)).published)
+        answer = practice.dawa_not_for_the_careful(Study.of(Results._from_rows(made)).published)
         assert answer.quantities["pairs"] == 18 * 6
         assert answer.holds is False
 
@@ -189,7 +189,7 @@ class TestFinding9:
     def test_bias_or_variance(self, bias, holds):
         """Nine tenths of the squared error are bias, or nothing is."""
         made = [replace(row, squared_bias=bias, variance=1.0) for row in rows(flat, scales=(10**8,))]
-        assert practice.bias_dominates(Study.of(Results.from_rows(made)).published).holds is holds
+        assert practice.bias_dominates(Study.of(Results._from_rows(made)).published).holds is holds
 
 
 class TestFinding10:
@@ -228,7 +228,7 @@ def test_a_study_of_one_dataset_decides_little_and_says_why():
 
 def test_nothing_measured_in_a_setting_names_the_command():
     """A store of private results says how the paper's setting is measured."""
-    part = Study.of(Results.from_rows(rows(flat, variant="private", scales=(1000,), dimensions=(1,)))).published
+    part = Study.of(Results._from_rows(rows(flat, variant="private", scales=(1000,), dimensions=(1,)))).published
     with pytest.raises(Undecided, match="dpbench run paper --variant published"):
         part.panel(1)
 
@@ -242,5 +242,5 @@ class TestExchangeability:
             for epsilon, times in ((0.01, factor), (1.0, 1.0))
             for row in rows(lambda *_, times=times: times / 100, names={1: ("SF",)}, scales=(1000,), dimensions=(1,))
         ]
-        part = Study.of(Results.from_rows(made)).published
+        part = Study.of(Results._from_rows(made)).published
         assert behaves_exchangeable(part, "SF").holds is holds

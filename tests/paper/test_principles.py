@@ -15,7 +15,7 @@ def study(**changes):
     chosen = plain | {key: value for key, value in changes.items() if key in plain}
     rest = {key: value for key, value in changes.items() if key not in plain}
     level = {"Identity": 2.0, "Uniform": 3.0}
-    return Results.from_rows(
+    return Results._from_rows(
         make(
             **{
                 "algorithm": name,

@@ -29,7 +29,7 @@ def test_same_errors_are_told_from_others():
     nudged = replace(before[0], l2=[value * (1 + 1e-12) for value in before[0].l2])
     changed = replace(before[1], l2=[*before[1].l2[:-1], 1.0])
     strange = replace(before[2], dataset="ADULT")
-    found = compare_rerun(Study.of(Results.from_rows(before)), Results.from_rows([nudged, changed, strange]))
+    found = compare_rerun(Study.of(Results._from_rows(before)), Results._from_rows([nudged, changed, strange]))
     assert (found.same, len(found.different), found.absent) == (1, 1, 1)
     assert found.different[0].startswith("Hb")
     assert str(found).startswith("1 settings give the errors of the study bit for bit, 1 do not; 1 are not in it")
@@ -80,9 +80,9 @@ def test_a_slice_of_the_gaussian_setting_is_compared_with_it():
     """The same errors under another delta are another setting."""
     private = rows(flat, variant="private", **SMALL)
     gaussian = [replace(row, task="gaussian-1d", delta=1e-9) for row in private]
-    study = Study.of(Results.from_rows([*private, *gaussian]))
+    study = Study.of(Results._from_rows([*private, *gaussian]))
     other = replace(gaussian[2], delta=1e-6)
-    found = compare_rerun(study, Results.from_rows([gaussian[0], private[1], other]))
+    found = compare_rerun(study, Results._from_rows([gaussian[0], private[1], other]))
     assert (found.same, found.different, found.absent) == (2, (), 1)
 
 
@@ -90,7 +90,7 @@ def test_more_trials_than_the_study_has_are_not_the_same():
     """Nothing can be said of trials that the study has not."""
     before = rows(flat, **SMALL)[:1]
     more = replace(before[0], **{name: [*before[0].l2, 0.5] for name in ERRORS})
-    assert compare_rerun(Study.of(Results.from_rows(before)), Results.from_rows([more])).same == 0
+    assert compare_rerun(Study.of(Results._from_rows(before)), Results._from_rows([more])).same == 0
 
 
 def rerun(part, number, most_cells, seed, folder):

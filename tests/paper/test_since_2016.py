@@ -29,7 +29,7 @@ def private(error=None, **options):
 
     kept = {key: value for key, value in options.items() if key != "factors"}
     found = rows(error or by_name, variant="private", names=NAMES, noise=0.0, **kept)
-    return Study.of(Results.from_rows(found))
+    return Study.of(Results._from_rows(found))
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def gaussian(factor):
         lambda n, _d, s, _n: factor * USUAL[n] / s, variant="private", names={1: ("Hb",), 2: ("Hb",)}, noise=0.0
     )
     changed = [row.__class__(**(vars(row) | {"delta": 1e-9})) for row in found]
-    return Part("gaussian", Results.from_rows(changed), None)
+    return Part("gaussian", Results._from_rows(changed), None)
 
 
 def test_pure_against_gaussian_noise(usual):

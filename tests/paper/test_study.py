@@ -57,7 +57,7 @@ def test_a_study_is_read_by_the_papers_standards(tmp_path):
 def test_settings_are_sorted_by_what_they_are_for():
     """Published with a public scale, private with an estimated one, by notion; small suites apart, others nowhere."""
     odd = replace(mixed()[0], variant="private", side_information="public")
-    parts = sort_settings(Results.from_rows([*mixed(), odd]))
+    parts = sort_settings(Results._from_rows([*mixed(), odd]))
     assert {name: len(part) for name, part in parts.items()} == COUNTS
     assert set(parts["private"].columns["delta"].tolist()) == {0.0}
     assert set(parts["gaussian"].columns["delta"].tolist()) == {1e-9}
@@ -81,7 +81,7 @@ def test_the_export_has_a_row_for_each_setting(tmp_path):
     """Named columns, one row per setting, the kinds kept apart; other losses are columns, empty where not measured."""
     first, *others = mixed()
     measured = replace(first, other_losses={"relative": [0.5] * first.trials})
-    study = Study.of(Results.from_rows([measured, *others]))
+    study = Study.of(Results._from_rows([measured, *others]))
     assert export_study(study, tmp_path / "study.csv") == 9
     read = list(csv.DictReader((tmp_path / "study.csv").read_text().splitlines()))
     assert [row["setting"] for row in read] == ["paper"] * 3 + ["private"] * 3 + ["gaussian"] * 2 + ["extra"]
@@ -99,7 +99,7 @@ def test_the_export_has_a_row_for_each_setting(tmp_path):
 def test_the_price_of_privacy_is_private_over_published():
     """A private form with three times the error has the price 3."""
     dear = rows(lambda *at: 3 * flat(*at), variant="private", noise=0.0, **SMALL)
-    study = Study.of(Results.from_rows([*rows(flat, noise=0.0, **SMALL), *dear]))
+    study = Study.of(Results._from_rows([*rows(flat, noise=0.0, **SMALL), *dear]))
     found = prices(study, ("4096",))
     assert {each.algorithm: each.ratio for each in found} == pytest.approx({"Identity": 3, "Hb": 3, "MWEM": 3})
 
@@ -144,27 +144,27 @@ class TestResampling:
             for row in rows(flat, **SMALL)
             for sample in range(5)
         ]
-        again = next(resamples(Results.from_rows(made), 1, np.random.default_rng(1))).errors
+        again = next(resamples(Results._from_rows(made), 1, np.random.default_rng(1))).errors
         assert np.array_equal(again[0], again[1])
         assert len(np.unique(again[0])) > 1
 
     def test_the_order_of_settings_makes_no_difference(self):
         """A study that is packed in another order says the same."""
-        results = Results.from_rows(rows(flat, noise=0.5, **SMALL))
+        results = Results._from_rows(rows(flat, noise=0.5, **SMALL))
         mixed_up = results.take(np.random.default_rng(0).permutation(len(results)))
         of_means = [deviations(each, lambda one: one.grid.spread(one.measured.mean)) for each in (results, mixed_up)]
         np.testing.assert_allclose(*of_means, rtol=1e-12)
 
     def test_a_count_that_cannot_change_has_no_deviation(self):
         """A constant deviates by 0, a mean of errors by more."""
-        results = Results.from_rows(rows(flat, noise=0.5, **SMALL))
+        results = Results._from_rows(rows(flat, noise=0.5, **SMALL))
         assert deviations(results, lambda each: np.ones((len(each.grid.places), 1)))[0] == 0
         assert (deviations(results, lambda each: each.grid.spread(each.measured.mean)) > 0).all()
 
 
 def test_the_page_of_findings_names_all_ten():
     """A row for each finding, whatever could be decided."""
-    text = page(Study.of(Results.from_rows(mixed())))
+    text = page(Study.of(Results._from_rows(mixed())))
     assert all(f"\n| {number} | " in text for number in range(1, 11))
 
 

@@ -24,7 +24,7 @@ def weighted_strategies():
                 domain, recording = dpb.Domain.of(written), Recording()
                 workload = dpb.workloads.RandomRange(domain, queries=9, seed=0)
                 counts = np.arange(16).reshape(domain.shape)
-                algorithm.outcome(counts, workload, 1, seed=0, channel=recording)
+                algorithm._outcome(counts, workload, 1, seed=0, channel=recording)
                 asked = [question.mechanism.strategy for question in recording.questions()]
                 found[f"{name} {written}"] = next(each for each in asked if hasattr(each, "whole"))
     return found
@@ -103,7 +103,7 @@ def test_each_weight_has_noise_of_its_own_scale(kind, loss):
 def test_a_mechanism_without_an_exact_sampler_is_refused_in_its_own_words():
     """Before it is shown any counts."""
     with pytest.raises(Unsupported, match="choose cannot be released: "):
-        dpb.algorithms.get("EFPA").outcome(np.arange(8), dpb.workloads.Prefix(8), 1, noise=NoDraws(), channel=Exact())
+        dpb.algorithms.get("EFPA")._outcome(np.arange(8), dpb.workloads.Prefix(8), 1, noise=NoDraws(), channel=Exact())
 
 
 def test_no_other_noise_can_be_drawn():

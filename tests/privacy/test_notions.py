@@ -51,20 +51,20 @@ def test_budgets_are_split_over_the_amount():
     """The one exact number is split as before, and its parts add up to it."""
     for notion in (PureDP(0.1), ZCDP(0.1)):
         first, rest = split(notion.amount, 0.3)
-        assert notion.portion(first).amount + notion.portion(rest).amount == notion.amount
-        assert type(notion.portion(first)) is type(notion)
+        assert notion._portion(first).amount + notion._portion(rest).amount == notion.amount
+        assert type(notion._portion(first)) is type(notion)
         assert sum([evenly(notion.amount, 7)] * 7) == notion.amount
 
 
 def test_what_calls_cost():
     """Pure DP: the loss. zCDP: loss^2 / 2, selections loss^2 / 8, Gaussian noise sensitivity^2 / (2 variance)."""
     loss = Fraction(1, 10)
-    assert PureDP(1).cost(Laplace, loss) == PureDP(1).cost(Exponential, loss) == loss
-    assert ZCDP(1).cost(Laplace, loss) == Fraction(1, 200)
-    assert ZCDP(1).cost(Exponential, loss) == Fraction(1, 800)
-    assert ZCDP(1).cost(Gaussian, loss) == loss
+    assert PureDP(1)._cost(Laplace, loss) == PureDP(1)._cost(Exponential, loss) == loss
+    assert ZCDP(1)._cost(Laplace, loss) == Fraction(1, 200)
+    assert ZCDP(1)._cost(Exponential, loss) == Fraction(1, 800)
+    assert ZCDP(1)._cost(Gaussian, loss) == loss
     with pytest.raises(Unsupported, match="gaussian noise"):
-        PureDP(1).cost(Gaussian, loss)
+        PureDP(1)._cost(Gaussian, loss)
 
 
 @pytest.mark.parametrize("spend", [Fraction(1, 200), Fraction(1, 3), 1e-12, 0.0243557, 7])
@@ -73,16 +73,16 @@ def test_what_a_spend_pays_for(spend):
     spend = Fraction(repr(spend)) if isinstance(spend, float) else Fraction(spend)
     zcdp = ZCDP(1)
     for kind in (Laplace, Exponential):
-        loss = zcdp.loss(kind, spend)
-        assert zcdp.cost(kind, loss) <= spend < zcdp.cost(kind, loss * (1 + Fraction(1, 10**11)))
-    assert zcdp.loss(Gaussian, spend) == spend
-    assert PureDP(1).loss(Laplace, spend) == PureDP(1).loss(Exponential, spend) == spend
+        loss = zcdp._loss(kind, spend)
+        assert zcdp._cost(kind, loss) <= spend < zcdp._cost(kind, loss * (1 + Fraction(1, 10**11)))
+    assert zcdp._loss(Gaussian, spend) == spend
+    assert PureDP(1)._loss(Laplace, spend) == PureDP(1)._loss(Exponential, spend) == spend
 
 
 def test_a_root_that_is_rational_is_exact():
     """rho = 1/200 pays for a pure loss of exactly 1/10, and for a selection of 1/5."""
-    assert ZCDP(1).loss(Laplace, Fraction(1, 200)) == Fraction(1, 10)
-    assert ZCDP(1).loss(Exponential, Fraction(1, 200)) == Fraction(1, 5)
+    assert ZCDP(1)._loss(Laplace, Fraction(1, 200)) == Fraction(1, 10)
+    assert ZCDP(1)._loss(Exponential, Fraction(1, 200)) == Fraction(1, 5)
 
 
 def renyi(p, q, order):
@@ -98,7 +98,7 @@ def test_no_two_outcomes_cost_more_than_a_pure_loss_is_charged(loss):
     """Randomised response is the worst mechanism of its pure loss; its divergences stay below order * loss^2 / 2."""
     p = np.array([exp(loss), 1]) / (1 + exp(loss))
     ratios = [renyi(p, p[::-1], order) / order for order in ORDERS]
-    rho = float(ZCDP(1).cost(Laplace, loss))
+    rho = float(ZCDP(1)._cost(Laplace, loss))
     assert max(ratios) <= rho
     if loss <= 0.01:
         assert max(ratios) > 0.999 * rho
@@ -115,7 +115,7 @@ def test_no_selection_costs_more_than_it_is_charged(loss):
         change = rng.choice([-1.0, 1.0], size=size) if trial else np.array([-1.0, 1.0] + [1.0] * (size - 2))
         p, q = (np.exp(loss / 2 * values) for values in (scores, scores + change))
         worst = max(worst, *(renyi(p / p.sum(), q / q.sum(), order) / order for order in ORDERS))
-    rho = float(ZCDP(1).cost(Exponential, loss))
+    rho = float(ZCDP(1)._cost(Exponential, loss))
     assert worst <= rho * (1 + 1e-9)
     if loss <= 1:
         assert worst > 0.9 * rho
@@ -126,7 +126,7 @@ def test_permute_and_flip_is_charged_as_any_pure_mechanism():
     loss = 0.1
     p, q = [0.5, 0.5], [1 - 0.5 * exp(-loss), 0.5 * exp(-loss)]
     worst = max(renyi(a, b, order) / order for order in ORDERS for a, b in ((p, q), (q, p)))
-    assert float(ZCDP(1).cost(Exponential, loss)) < worst <= float(ZCDP(1).cost(Laplace, loss))
+    assert float(ZCDP(1)._cost(Exponential, loss)) < worst <= float(ZCDP(1)._cost(Laplace, loss))
     assert log(q[0] / p[0]) == pytest.approx(log1p(1 - exp(-loss)))
 
 

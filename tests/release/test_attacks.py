@@ -29,7 +29,7 @@ def proved_empty(noisy):
 
 def exact_run(name, counts, workload, epsilon):
     algorithm = dpb.algorithms.get(name)
-    return algorithm.outcome(counts, workload, epsilon, noise=NoDraws(), channel=Exact()).estimate[0]
+    return algorithm._outcome(counts, workload, epsilon, noise=NoDraws(), channel=Exact()).estimate[0]
 
 
 def test_low_order_bits_prove_cells_empty_in_the_laboratory(counts):

@@ -49,7 +49,7 @@ def test_every_released_algorithm_draws_exactly_whatever_the_counts(name, budget
         workload = dpb.workloads.RandomRange(domain, queries=20, seed=0)
         for shape in SHAPES:
             counts = shape.astype(np.int64).reshape(domain.shape)
-            outcome = algorithm.outcome(counts, workload, noise=NoDraws(), channel=Exact(), **budget)
+            outcome = algorithm._outcome(counts, workload, noise=NoDraws(), channel=Exact(), **budget)
             assert outcome.ledger.private
             assert np.isfinite(outcome.estimate).all()
 
@@ -62,7 +62,7 @@ def test_the_others_say_why_they_are_not_released(name):
     budget = {"epsilon": 1} if "pure" in algorithm.notions else {"rho": 1}
     counts = np.arange(workload.domain.size).reshape(workload.domain.shape)
     with pytest.raises(Unsupported, match="cannot be released"):
-        algorithm.outcome(counts, workload, noise=NoDraws(), channel=Exact(), **budget)
+        algorithm._outcome(counts, workload, noise=NoDraws(), channel=Exact(), **budget)
     assert why_not(name)
 
 
@@ -82,7 +82,7 @@ def test_exact_draws_have_the_error_that_is_expected():
     for name in ("Hb", "HbW", "HDMM"):
         algorithm = dpb.algorithms.get(name)
         noise = Exact(exact_noise(11))
-        runs = [algorithm.outcome(counts, workload, 0.5, noise=NoDraws(), channel=noise).estimate for _ in range(200)]
+        runs = [algorithm._outcome(counts, workload, 0.5, noise=NoDraws(), channel=noise).estimate for _ in range(200)]
         errors = [np.mean((workload.answer(run)[0] - workload.answer(counts)) ** 2) for run in runs]
         ratio = np.mean(errors) / algorithm.expected_error(workload, 0.5)
         assert abs(ratio - 1) < 4 * np.std(errors) / np.mean(errors) / np.sqrt(len(errors)), name

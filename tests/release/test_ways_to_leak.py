@@ -190,7 +190,7 @@ def test_weights_that_do_not_add_up_in_floats_are_claimed_in_full(name, budget):
             workload = dpb.workloads.RandomRange(domain, queries=20, seed=0)
             counts = np.arange(domain.size).reshape(domain.shape) % 4
             channel = Insisting(counts)
-            algorithm.outcome(counts, workload, noise=NoDraws(), channel=channel, **budget)
+            algorithm._outcome(counts, workload, noise=NoDraws(), channel=channel, **budget)
             assert channel.checked
 
 

@@ -34,7 +34,7 @@ class Poisoned(Direct):
 def course(algorithm, x, poison):
     """The questions after the purchase, up to and with the first one, and the estimate."""
     channel = Poisoned(poison)
-    release = algorithm.outcome(x, workload_for(domain_of(x)), 0.5, trials=2, channel=channel, seed=0)
+    release = algorithm._outcome(x, workload_for(domain_of(x)), 0.5, trials=2, channel=channel, seed=0)
     return channel.asked[1], release
 
 

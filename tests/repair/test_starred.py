@@ -28,9 +28,9 @@ class ForcedScale(Direct):
 def test_nothing_reads_the_true_scale_once_it_is_estimated():
     """With a poisoned purchase MWEM* adds up to the poison, and looks its rounds up there."""
     x, workload = np.arange(64), Prefix(64)
-    release = MWEMStar().outcome(x, workload, 1, trials=2, channel=ForcedScale(123456.0), seed=0)
+    release = MWEMStar()._outcome(x, workload, 1, trials=2, channel=ForcedScale(123456.0), seed=0)
     np.testing.assert_allclose(release.estimate.sum(axis=1), 123456.0, rtol=1e-9)
-    rounds = MWEMStar().parameters_for(Domain((64,)), 123456.0)["rounds"]
+    rounds = MWEMStar()._parameters_for(Domain((64,)), 123456.0)["rounds"]
     selections = [charge for charge in release.ledger.charges if charge.kind == "choose"]
     assert len(selections) == min(rounds, 64)
 
@@ -47,7 +47,7 @@ def test_trials_with_different_parameters_are_each_their_own(kind):
 @pytest.mark.parametrize("kind", STARRED)
 def test_published_parameters_are_the_authors(kind):
     """table="published" uses the authors' keys."""
-    parameters = kind(table="published").parameters_for(Domain((4096,)), 1e4)
+    parameters = kind(table="published")._parameters_for(Domain((4096,)), 1e4)
     assert parameters == ({"rounds": 12} if kind is MWEMStar else {"rho": 0.8, "eta": 0.1})
 
 
@@ -55,10 +55,10 @@ def test_rounds_under_zcdp_are_those_of_equal_noise():
     """T rounds at rho are as noisy as at epsilon 2 sqrt(T rho) under pure DP, and the table asks for T there."""
     star, domain, rho = MWEMStar(), Domain((256,)), Fraction(1, 400)
     channel = ForcedScale(1e6)
-    ledger = star.outcome(np.full(256, 4000), Prefix(256), rho=rho, seed=0, channel=channel).ledger
+    ledger = star._outcome(np.full(256, 4000), Prefix(256), rho=rho, seed=0, channel=channel).ledger
     rounds = sum(charge.kind == "choose" for charge in ledger.charges)
-    assert rounds == star.parameters_for(domain, 2 * (rounds * rho) ** 0.5 * 1e6)["rounds"] == 80
-    assert star.parameters_for(domain, 2 * rho**0.5 * 1e6)["rounds"] == 40
+    assert rounds == star._parameters_for(domain, 2 * (rounds * rho) ** 0.5 * 1e6)["rounds"] == 80
+    assert star._parameters_for(domain, 2 * rho**0.5 * 1e6)["rounds"] == 40
 
 
 @pytest.mark.parametrize("kind", STARRED)
@@ -85,7 +85,7 @@ def test_rounds_never_decrease_with_the_signal():
     """The shipped table is monotone for every trained domain."""
     star = MWEMStar()
     for domain in (Domain((256,)), Domain((4096,)), Domain((128, 128))):
-        rounds = [star.parameters_for(domain, 10 ** (step / 4))["rounds"] for step in range(40)]
+        rounds = [star._parameters_for(domain, 10 ** (step / 4))["rounds"] for step in range(40)]
         assert rounds == sorted(rounds)
         assert 1 <= rounds[0] < rounds[-1] <= 200
 

@@ -38,13 +38,13 @@ def rows(**more):
 @pytest.fixture
 def packed(tmp_path):
     """A summary without the single trials of other losses, as a study is packed."""
-    Results.from_rows(rows()).write(tmp_path / "packed.parquet", losses=False)
+    Results._from_rows(rows()).write(tmp_path / "packed.parquet", losses=False)
     return tmp_path / "packed.parquet"
 
 
 def test_a_packed_loss_gives_means_tests_and_regret_as_its_store_does(packed):
     """Mean, deviation and 95th percentile to four digits; the unpaired test, baselines and regret follow from them."""
-    whole, summary = Results.from_rows(rows()).read_by(RELATIVE), Results.open(packed, loss="relative")
+    whole, summary = Results._from_rows(rows()).read_by(RELATIVE), Results.open(packed, loss="relative")
     assert (whole.single_trials, summary.single_trials) == (True, False)
     assert summary.losses.keys() == {"L2"}
     for name in ("mean", "deviation", "percentile"):
@@ -74,7 +74,7 @@ def test_what_needs_single_trials_is_refused_in_one_line(packed):
 def test_single_trials_and_summaries_join_as_summaries(packed):
     """A newcomer with single trials beside a packed study, either one first; one without the loss is refused."""
     summary = Results.open(packed, loss="relative")
-    mine = Results.from_rows([replace(row, algorithm="Mine") for row in rows()[:2]]).read_by(RELATIVE)
+    mine = Results._from_rows([replace(row, algorithm="Mine") for row in rows()[:2]]).read_by(RELATIVE)
     for both in (summary.joined(mine), mine.joined(summary)):
         assert not both.single_trials
         assert len(both) == 7
@@ -82,13 +82,13 @@ def test_single_trials_and_summaries_join_as_summaries(packed):
         np.testing.assert_allclose(own.measured.mean, mine.measured.mean)
         assert own.trials.tolist() == mine.trials.tolist() == [6]
     with pytest.raises(UnknownName, match="not by 'relative', nor its mean"):
-        summary.joined(Results.from_rows([make(algorithm="Bare")]))
+        summary.joined(Results._from_rows([make(algorithm="Bare")]))
 
 
 def test_a_loss_that_only_some_trials_have_is_not_summarised():
     """A mean over the trials that happen to have it would stand for all."""
     first, *others = rows()
-    found = Results.from_rows([replace(first, other_losses={}), *others])
+    found = Results._from_rows([replace(first, other_losses={}), *others])
     assert np.isnan(found.columns["relative_mean"]).sum() == 1
     assert np.isfinite(found.columns["l1_mean"]).all()
     assert replace(found, losses={}).read_by(RELATIVE).whole.sum() == len(found) - 1
@@ -118,7 +118,7 @@ def test_the_page_tests_a_packed_loss_by_its_mean_alone(packed):
 def test_budgets_of_different_notions_share_no_table():
     """The same algorithms with and without a delta: two tables of the page, each place with its own best."""
     gaussian = [replace(row, l2=[value / 10 for value in row.l2]) for row in rows(delta=1e-9)]
-    both = Results.from_rows([*rows(), *gaussian])
+    both = Results._from_rows([*rows(), *gaussian])
     data = page_data(both, Gallery(), "both")
     assert data["names"]["budget"] == ["epsilon 0.1", "epsilon 0.1, delta 1e-09"]
     tables = {tuple(line[:6]) for line in data["losses"][0]["regret"]}

@@ -60,7 +60,7 @@ def test_tasks_that_disagree_are_read_together_only_by_what_is_said(store):
         Results.from_store(store)
     assert "\n" not in str(no.value)
     assert Results.open(store.folder, loss="L2").standards == Standards(percentile=80)
-    apart = Results.readings(store)
+    apart = Results._readings(store)
     assert [(each.standards.loss, each.columns["task"].tolist()) for each in apart] == [
         ("L2", ["other"]),
         ("L1", ["small"]),

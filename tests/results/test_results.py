@@ -26,7 +26,7 @@ def small():
 
 def test_a_setting_holds_the_errors_of_all_its_data_vectors():
     """One record for each setting, errors as samples x trials."""
-    results = Results.from_rows(small())
+    results = Results._from_rows(small())
     assert len(results) == 4
     setting = results[0]
     assert (setting.algorithm, setting.dataset, setting.failed, setting.accounted) == ("Hb", "a", 0, True)
@@ -36,7 +36,7 @@ def test_a_setting_holds_the_errors_of_all_its_data_vectors():
 
 def test_the_order_of_rows_leaves_no_trace():
     """Settings are sorted as exports are, and samples stand by their number."""
-    one, other = Results.from_rows(small()), Results.from_rows(small()[::-1])
+    one, other = Results._from_rows(small()), Results._from_rows(small()[::-1])
     assert np.array_equal(one.errors, other.errors)
     for name, column in one.columns.items():
         np.testing.assert_array_equal(column, other.columns[name], err_msg=name)
@@ -44,7 +44,7 @@ def test_the_order_of_rows_leaves_no_trace():
 
 def test_missing_trials_are_told():
     """A data vector with fewer trials, or none, makes the setting ragged; nothing is filled in."""
-    results = Results.from_rows([make(sample=0, trials=3), make(sample=2, trials=2)])
+    results = Results._from_rows([make(sample=0, trials=3), make(sample=2, trials=2)])
     assert results[0].trials.tolist() == [3, 0, 2]
     assert results[0].ragged
     assert len(results[0].values) == 5
@@ -53,12 +53,12 @@ def test_missing_trials_are_told():
 def test_a_trial_that_two_runs_hold_counts_once():
     """Rows that overlap give each trial one place, and further trials of a sample follow."""
     rows = [make(trials=2), make(trials=3, run="again"), make(first_trial=3, trials=2)]
-    assert Results.from_rows(rows)[0].values.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
+    assert Results._from_rows(rows)[0].values.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
 
 
 def test_a_failed_setting_is_a_record_with_its_cause():
     """Failures stay visible, with how many units failed; a repaired unit is no failure."""
-    results = Results.from_rows([make(failure="it broke"), make(algorithm="Hb"), make(algorithm="Hb", failure="then")])
+    results = Results._from_rows([make(failure="it broke"), make(algorithm="Hb"), make(algorithm="Hb", failure="then")])
     broken, repaired = results.where(algorithm="Identity")[0], results.where(algorithm="Hb")[0]
     assert (broken.failure, broken.failed, broken.values.tolist()) == ("it broke", 1, [])
     assert (repaired.failure, repaired.failed) == ("", 0)
@@ -67,7 +67,7 @@ def test_a_failed_setting_is_a_record_with_its_cause():
 
 def test_bias_is_corrected_for_the_number_of_trials():
     """Over t trials the mean of the answers carries variance / t, which is no bias."""
-    (setting,) = Results.from_rows(
+    (setting,) = Results._from_rows(
         [make(squared_bias=5.0, variance=6.0), make(sample=1, squared_bias=3.0, variance=0.0)]
     )
     assert setting.squared_bias == pytest.approx((3.0 + 3.0) / 2)
@@ -76,14 +76,14 @@ def test_bias_is_corrected_for_the_number_of_trials():
 
 def test_a_single_trial_knows_no_variance():
     """One trial on each data vector tells neither bias nor variance."""
-    (setting,) = Results.from_rows([make(trials=1, squared_bias=5.0)])
+    (setting,) = Results._from_rows([make(trials=1, squared_bias=5.0)])
     assert np.isnan(setting.squared_bias)
     assert np.isnan(setting.variance)
 
 
 def test_the_number_of_queries_is_what_the_rows_say():
     """A failed unit does not know it; the others of its setting do."""
-    (setting,) = Results.from_rows([make(queries=37), make(sample=1, failure="it broke")])
+    (setting,) = Results._from_rows([make(queries=37), make(sample=1, failure="it broke")])
     assert setting.queries == 37
 
 
@@ -102,19 +102,19 @@ def test_the_number_of_queries_is_what_the_rows_say():
 )
 def test_an_older_store_names_workloads_and_does_not_count_their_queries(workload, domain, queries):
     """The label tells, where it builds a workload without any file; 0 stands for unknown."""
-    assert Results.from_rows([make(workload=workload, domain=domain)])[0].queries == queries
+    assert Results._from_rows([make(workload=workload, domain=domain)])[0].queries == queries
 
 
 def test_a_ledger_that_does_not_add_up_is_told():
     """A setting is accounted for where the charges of every unit are epsilon exactly."""
     short = json.dumps({"epsilon": "1/10", "charges": [{"kind": "laplace", "amount": "1/20", "times": 1}]})
-    results = Results.from_rows([make(ledger=LEDGER), make(sample=1, ledger=short)])
+    results = Results._from_rows([make(ledger=LEDGER), make(sample=1, ledger=short)])
     assert not results[0].accounted
 
 
 def test_where_selects_by_any_column():
     """One value or several, domains in any spelling; an unknown column is refused."""
-    results = Results.from_rows([*small(), make(domain="8x8", dataset="a")])
+    results = Results._from_rows([*small(), make(domain="8x8", dataset="a")])
     assert len(results.where(dimensions=2)) == 1
     assert len(results.where(domain=(8, 8))) == 1
     assert len(results.where(domain=64, dataset=["a", "b"], algorithm="Hb")) == 2
@@ -125,7 +125,7 @@ def test_where_selects_by_any_column():
 
 def test_settings_stand_in_a_grid_of_places_and_algorithms():
     """Every algorithm has a column, every place a row; a gap is a gap."""
-    results = Results.from_rows(small()[:-2])
+    results = Results._from_rows(small()[:-2])
     grid = results.grid
     assert [place.dataset for place in grid.places] == ["a", "b"]
     assert grid.labels == ("Hb", "Identity")
@@ -136,7 +136,7 @@ def test_settings_stand_in_a_grid_of_places_and_algorithms():
 def test_a_summary_comes_back_as_it_was(tmp_path):
     """Errors of trials to 7 digits, other measurements to 4, and where they come from, survive the file."""
     rows = [*small(), make(algorithm="Slow", failure="too slow"), make(algorithm="One", trials=1)]
-    results = Results.from_rows(rows).described(command="dpbench run small")
+    results = Results._from_rows(rows).described(command="dpbench run small")
     results.write(tmp_path / "summary.parquet")
     again = Results.open(tmp_path / "summary.parquet")
     np.testing.assert_allclose(again.errors, results.errors, rtol=1e-7)
@@ -156,7 +156,7 @@ def test_a_summary_keeps_standards_and_other_losses(tmp_path):
     """Errors under whatever label, NaN where a setting has none; one loss alone where only that is asked for."""
     rows = [make(other_losses={"relative:floor=0.1": [1.0, 2.0, 3.0], "errors": [4.0, 5.0, 6.0]}), make(algorithm="Hb")]
     standards = Standards(loss="L1", percentile=80, baselines=("Hb",), alpha=0.01, test="paired")
-    results = Results.from_rows(rows).read_by(standards)
+    results = Results._from_rows(rows).read_by(standards)
     path = tmp_path / "summary.parquet"
     results.write(path)
     again = Results.read(path)
@@ -188,7 +188,7 @@ def test_a_store_and_its_rows_give_the_same_results(tmp_path):
     store.record_run("run", {"plan": "small", "tasks": [{"generator": {"seed": 0}}]})
     store.append(small(), "run")
     results = Results.open(tmp_path / "store")
-    assert np.array_equal(results.errors, Results.from_rows(small()).errors)
+    assert np.array_equal(results.errors, Results._from_rows(small()).errors)
     assert results.metadata["origin"]["seeds"] == [0]
 
 
@@ -203,7 +203,7 @@ def test_other_files_are_refused(tmp_path):
 
 def test_a_newcomer_joins_a_study():
     """Settings of both, whatever their numbers of trials; the first one's where both have one."""
-    study, new = Results.from_rows(small()), Results.from_rows([make(algorithm="Mine", trials=5), *small()[:2]])
+    study, new = Results._from_rows(small()), Results._from_rows([make(algorithm="Mine", trials=5), *small()[:2]])
     both = study.joined(new)
     assert len(both) == 5
     assert both.errors.shape == (5, 2, 5)
@@ -212,8 +212,8 @@ def test_a_newcomer_joins_a_study():
 
 def test_joined_results_tell_where_both_come_from():
     """Each fact once, the first one's facts first."""
-    one = Results.from_rows(small()[:1]).described(origin={"runs": ["a"], "seeds": [0]})
-    other = Results.from_rows(small()[2:3]).described(origin={"runs": ["b"], "seeds": [0], "plans": ["p"]})
+    one = Results._from_rows(small()[:1]).described(origin={"runs": ["a"], "seeds": [0]})
+    other = Results._from_rows(small()[2:3]).described(origin={"runs": ["b"], "seeds": [0], "plans": ["p"]})
     assert one.joined(other).metadata == {"origin": {"runs": ["a", "b"], "seeds": [0], "plans": ["p"]}}
 
 
@@ -221,7 +221,7 @@ def test_the_csv_file_has_one_row_a_setting(tmp_path):
     """Settings with measures and provenance; what is not known is empty."""
     import csv
 
-    assert export_csv(Results.from_rows([*small(), make(algorithm="Bad", failure="broke")]), tmp_path / "x.csv") == 5
+    assert export_csv(Results._from_rows([*small(), make(algorithm="Bad", failure="broke")]), tmp_path / "x.csv") == 5
     rows = list(csv.DictReader((tmp_path / "x.csv").read_text().splitlines()))
     assert [row["mean"] for row in rows if row["algorithm"] == "Bad"] == [""]
     assert [row["failure"] for row in rows if row["algorithm"] == "Bad"] == ["broke"]
@@ -239,7 +239,7 @@ def test_an_empty_store_gives_no_results(tmp_path):
 
 def test_results_show_themselves():
     """One line in a shell; in a notebook the mean over datasets by algorithm and scale, names as text."""
-    results = Results.from_rows([*small(), make(algorithm="<b>", l2=[0.5, 0.5, 0.5])])
+    results = Results._from_rows([*small(), make(algorithm="<b>", l2=[0.5, 0.5, 0.5])])
     assert repr(results) == "<Results: 5 settings: 3 algorithms, 3 datasets, 1 domain, 1 scale, 1 epsilon>"
     told = results._repr_html_()
     assert "5 settings" in told
@@ -253,7 +253,7 @@ def test_interpreted_tables_show_themselves():
     from dpbench.interpreting import competitive_sets, error_cells, regret
     from dpbench.results.display import ROWS, Records
 
-    results = Results.from_rows(small())
+    results = Results._from_rows(small())
     cells = error_cells(results)
     assert f"<td>{cells[0].mean:.4g}</td>" in cells._repr_html_()
     assert "<td>scale 1000</td>" in regret(results, by=["scale"])._repr_html_()
@@ -272,7 +272,7 @@ class TestLosses:
             make(l1=[1.0, 2.0, 3.0], linf=[4.0, 5.0, 6.0], other_losses={"relative": [7.0, 8.0, 9.0]}),
             make(sample=1, first_trial=1, trials=1, l1=[0.1], linf=[0.2]),
         ]
-        results = Results.from_rows(rows)
+        results = Results._from_rows(rows)
         assert set(results.losses) == {"L1", "Linf", "relative"}
         nan = np.nan
         expected = {
@@ -285,7 +285,7 @@ class TestLosses:
 
     def test_another_loss_takes_the_place_of_the_present_one(self):
         """Whatever its spelling; what is measured follows, and nothing is lost."""
-        results = Results.from_rows([make(other_losses={"relative:floor=0.1": [7.0, 8.0, 9.0]})])
+        results = Results._from_rows([make(other_losses={"relative:floor=0.1": [7.0, 8.0, 9.0]})])
         relative = results.read_by(Standards(loss="relative:floor=1e-1", percentile=50))
         assert relative.standards.loss == "relative:floor=0.1"
         assert relative.errors.tolist() == [[[7.0, 8.0, 9.0]]]
@@ -297,12 +297,12 @@ class TestLosses:
     def test_a_loss_that_is_not_there_is_refused(self):
         """With those that are."""
         with pytest.raises(UnknownName, match="by the loss L2, L1, Linf and not by 'relative'"):
-            Results.from_rows([make()]).read_by(Standards(loss="relative"))
+            Results._from_rows([make()]).read_by(Standards(loss="relative"))
 
     def test_joined_results_are_read_by_one_loss(self):
         """That of the first; losses that only one of them has are not kept."""
-        one = Results.from_rows([make(l1=[1.0, 2.0, 3.0], other_losses={"relative": [7.0, 8.0, 9.0]})])
-        other = Results.from_rows([make(algorithm="Hb", l1=[4.0, 5.0, 6.0])])
+        one = Results._from_rows([make(l1=[1.0, 2.0, 3.0], other_losses={"relative": [7.0, 8.0, 9.0]})])
+        other = Results._from_rows([make(algorithm="Hb", l1=[4.0, 5.0, 6.0])])
         both = one.read_by(Standards(loss="L1")).joined(other)
         assert both.errors[:, 0].tolist() == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
         assert set(both.losses) == {"L2", "Linf"}
@@ -314,7 +314,7 @@ def test_other_losses_are_summed_up_in_every_setting():
         make(sample=0, l1=[1.0, 2.0, 3.0], linf=[4.0, 5.0, 6.0]),
         make(sample=1, l1=[4.0, 5.0, 6.0], linf=[7.0, 8.0, 9.0]),
     ]
-    (found,) = Results.from_rows(rows)
+    (found,) = Results._from_rows(rows)
     assert (found.l1_mean, found.linf_mean) == (3.5, 6.5)
     assert found.l1_p95 == pytest.approx(np.percentile([1, 2, 3, 4, 5, 6], 95))
     assert found.linf_p95 == pytest.approx(np.percentile([4, 5, 6, 7, 8, 9], 95))
@@ -326,10 +326,10 @@ def test_some_settings_have_the_measurements_that_were_made_of_all(gap):
     rng = np.random.default_rng(0)
     rows = [make(algorithm=name, dataset=data, l2=rng.random(9).tolist()) for name in ("Hb", "H") for data in "abcd"]
     rows += [make(algorithm="H", dataset="e", l2=[0.5, 0.25])] if gap else []
-    whole = Results.from_rows(rows)
+    whole = Results._from_rows(rows)
     _ = whole.measured.percentile, whole.measured.deviation, whole.labels
     chosen = np.array([5, 0, 7, len(whole) - 1])
-    taken, afresh = whole.take(chosen), Results.from_rows(rows).take(chosen)
+    taken, afresh = whole.take(chosen), Results._from_rows(rows).take(chosen)
     assert "measured" in vars(taken)
     assert "measured" not in vars(afresh)
     made = ("samples", "trials", "mean", "deviation", "percentile", "standard_error", "deviation_error", "ordered")

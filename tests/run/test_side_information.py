@@ -18,7 +18,7 @@ def priced(tmp_path, **options):
     store = Store(tmp_path / "store", create=True)
     plan = comparison.plan()
     execute(comparison.shared_noise(agenda(plan, store).missing), store, Serial(), plan=plan)
-    return side_prices(Results.from_rows(store.rows()))
+    return side_prices(Results._from_rows(store.rows()))
 
 
 def test_an_estimated_scale_costs_and_a_large_share_costs_more(tmp_path):

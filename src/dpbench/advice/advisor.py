@@ -160,7 +160,9 @@ def recommend(
     >>> advice.low <= advice.expected <= advice.high <= advice.bad_run
     True
     """
-    menu = [name for name in among or algorithms.ours() if not (exact and why_not(name))]
+    named = given.texts(among, "among") or tuple(algorithms.ours())
+    drawn = given.of_kind(exact, bool, "exact", "True")
+    menu = [name for name in named if not (drawn and why_not(given.known(name, "algorithm", algorithms.ours())))]
     facts = Facts.of(cells, epsilon, records, delta, workload, menu)
     given.known(risk, "risk", RISKS)
     fixed, reason = facts.fixed, facts.beyond_the_study

@@ -16,6 +16,8 @@ from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput, UnknownName
 from dpbench.given import known
 
+__all__ = ["catalogue", "everything", "get", "names"]
+
 Named = TypeVar("Named")
 
 GROUP = "dpbench.algorithms"
@@ -133,7 +135,7 @@ def get(name: str, *, variant: str = "private", **parameters: Any) -> Algorithm:
         kind = {known.casefold(): kind for known, kind in everything().items()}.get(name.casefold())
     if kind is None:
         raise UnknownName.among("algorithm", name, everything())
-    kind.refuse_unknown(parameters)
+    kind._refuse_unknown(parameters)
     return kind(variant=variant, **parameters)  # type: ignore[arg-type]  # checked in __post_init__
 
 

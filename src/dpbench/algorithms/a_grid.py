@@ -92,32 +92,32 @@ class AGrid(Algorithm):
         del workload
         coarse_budget, fine_budget = split(data.budget, self.alpha)
         # measure: a coarse grid
-        coarse = self.coarse_grid(data.domain, float(data.scale) * data.as_epsilon(data.budget))
+        coarse = self._coarse_grid(data.domain, float(data.scale) * data.as_epsilon(data.budget))
         blocks = data.measure(coarse, coarse_budget, "coarse blocks").reshape(-1)
         # select: how finely to cut each block, by its noisy count alone
         lower, upper = coarse.boxes
-        target = self.parts(blocks * data.as_epsilon(fine_budget))
+        target = self._parts(blocks * data.as_epsilon(fine_budget))
         side = np.maximum(np.sqrt(coarse.sizes.reshape(-1) / target**2), 1.0).astype(np.int64)
         fine_lower, fine_upper, many = cut_into_squares(lower, upper, side)
         # measure: the squares inside the blocks
         fine = BoxCounts(data.domain, fine_lower, fine_upper)
         squares = data.measure(fine, fine_budget, "squares inside the blocks")
         # estimate: squares that add up to the average of both counts of a block
-        return fine.spread(self.combine(blocks, squares, many, target, data.ledger.notion.precision_power))
+        return fine.spread(self._combine(blocks, squares, many, target, data.ledger.notion.precision_power))
 
-    def coarse_grid(self, domain: Domain, signal: float) -> GridCounts:
+    def _coarse_grid(self, domain: Domain, signal: float) -> GridCounts:
         """The first grid, square blocks of whole cells; signal is the number of records times epsilon."""
         quarter = sqrt(signal / self.c) / 4
         parts = max(self.fewest, ceil(quarter) if self.rounding == "ceil" else int(quarter))
         side = max(1, int(sqrt(domain.size / parts**2)))
         return GridCounts(domain, tuple(steps(length, side) for length in domain))
 
-    def parts(self, signal: Floats) -> Floats:
+    def _parts(self, signal: Floats) -> Floats:
         """How many parts a block is to be cut into along each axis, given its noisy count times epsilon."""
         root = np.sqrt(np.maximum(signal, 0.0) / self.c2)
         return np.maximum(np.ceil(root) if self.rounding == "ceil" else np.floor(root), 1.0)
 
-    def combine(
+    def _combine(
         self, blocks: Floats, squares: Floats, many: NDArray[np.int64], target: Floats, power: int = 2
     ) -> Floats:
         """Squares made to add up to the average of each block's own count and their sum, by their precision."""

@@ -148,12 +148,12 @@ class Cascade(Algorithm):
     def error_bars(self, outcome: Outcome) -> PosteriorBars:
         """From draws of the posterior of the answers, calibrated; or from the noise on the answers alone."""
         if not outcome.kept:
-            raise Unsupported("the answers were not kept; run outcome(...) with keep=True")
+            raise Unsupported("this outcome did not keep its answers; take one from algorithm.outcome(...)")
         notion = outcome.ledger.notion
         return PosteriorBars(
             outcome.estimate,
             outcome.kept,
-            notion.as_epsilon(notion.amount),
+            notion._as_epsilon(notion.amount),
             calibration("calibrated"),
             calibration("cautious"),
         )
@@ -167,7 +167,7 @@ class Cascade(Algorithm):
     def _fineness(self) -> Fineness:
         return Fineness(points=self.points, rounds=self.rounds)
 
-    def prepare(self, workload: Workload) -> None:
+    def _prepare(self, workload: Workload) -> None:
         """Weigh the levels."""
         if workload.domain.size > 1:
             level_shares(workload, block_sides(workload.domain), 1.0)

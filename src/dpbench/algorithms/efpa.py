@@ -107,7 +107,7 @@ class EFPA(Algorithm):
         """With enough budget all coordinates are kept."""
         return True
 
-    def prepare(self, workload: Workload) -> None:
+    def _prepare(self, workload: Workload) -> None:
         """The sensitivities for the domain's size."""
         self._sensitivities(workload.domain.size)
 

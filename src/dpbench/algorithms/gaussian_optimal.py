@@ -54,13 +54,13 @@ class GaussianOptimal(Algorithm):
         """Whether no axis is too long for the search."""
         return not refuse_long_axes(Domain.of(domain))
 
-    def check_domain(self, domain: Domain, workload: Workload) -> None:
+    def _check_domain(self, domain: Domain, workload: Workload) -> None:
         """As for every algorithm; a long axis is refused in words of its own."""
         if why := refuse_long_axes(domain):
             raise Unsupported(why)
-        super().check_domain(domain, workload)
+        super()._check_domain(domain, workload)
 
-    def prepare(self, workload: Workload) -> None:
+    def _prepare(self, workload: Workload) -> None:
         """Find the strategy."""
         _strategy(workload)
 

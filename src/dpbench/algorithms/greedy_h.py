@@ -89,7 +89,7 @@ class GreedyH(Algorithm):
         estimate = tree.solve(data.measure(tree.strategy, data.budget, "weighted tree"))
         return np.trunc(estimate) if self.truncate and data.domain.ndim == 2 else estimate
 
-    def prepare(self, workload: Workload) -> None:
+    def _prepare(self, workload: Workload) -> None:
         """Build the strategy."""
         _solver(workload, self.branching, self.steps, self.objective)
 

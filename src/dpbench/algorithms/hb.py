@@ -80,21 +80,21 @@ class Hb(Algorithm):
     def measurement(self, workload: Workload) -> tuple[Strategy, float]:
         """The tree; in closed form, since the complete tree has one precision per level."""
         domain = workload.domain
-        error = complete_tree_variance(workload, self.branching(domain), self._weights(domain))
+        error = complete_tree_variance(workload, self._branching(domain), self._weights(domain))
         return self._solver(domain).strategy, float(error)
 
     @staticmethod
-    def branching(domain: Domain) -> int:
+    def _branching(domain: Domain) -> int:
         """The branching factor for a domain."""
         axes = max(sum(side > 1 for side in domain), 1)
         mean_side = isqrt(domain.size) if axes == 2 else int(round(domain.size ** (1 / axes), 9))
         return branching_factor(mean_side, axes)
 
     def _weights(self, domain: Domain) -> NDArray[np.float64]:
-        weights = np.ones(ceiling_log(max(domain), self.branching(domain)) + 1)
+        weights = np.ones(ceiling_log(max(domain), self._branching(domain)) + 1)
         if len(weights) > 1 and not (self.root and domain.ndim == 1):
             weights[0] = 0.0
         return weights
 
     def _solver(self, domain: Domain) -> TreeLeastSquares:
-        return complete_tree_solver(domain, self.branching(domain), tuple(self._weights(domain)))
+        return complete_tree_solver(domain, self._branching(domain), tuple(self._weights(domain)))

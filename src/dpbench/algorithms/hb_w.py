@@ -70,7 +70,7 @@ class HbW(Algorithm):
         tree = _solver(data.domain, _hierarchy(workload, data.ledger.notion))
         return tree.solve(data.measure(tree.strategy, data.budget, "tree, levels weighted for the workload"))
 
-    def prepare(self, workload: Workload) -> None:
+    def _prepare(self, workload: Workload) -> None:
         """Choose the hierarchy of each notion."""
         for norm in NORMS.values():
             _solver(workload.domain, fit_hierarchy(workload, norm))
@@ -80,10 +80,10 @@ class HbW(Algorithm):
     ) -> float:
         """That of the notion's hierarchy, in closed form, since blocks of a level are alike."""
         notion = self.notion(epsilon, delta, rho)
-        self.check_domain(Workload.insist(workload).domain.afford(), workload)
+        self._check_domain(Workload.insist(workload).domain.afford(), workload)
         hierarchy = _hierarchy(workload, notion)
         strategy = _solver(workload.domain, hierarchy).strategy
-        return finite_error(notion.noise_variance(strategy) * hierarchy_variance(workload, hierarchy))
+        return finite_error(notion._noise_variance(strategy) * hierarchy_variance(workload, hierarchy))
 
     def error_bars(self, outcome: Outcome) -> ErrorBars:
         """From the noise, by the two passes backwards, with the notion's hierarchy."""

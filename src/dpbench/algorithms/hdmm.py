@@ -76,10 +76,10 @@ class HDMM(Algorithm):
     def estimate(self, data: PrivateData, workload: Workload) -> NDArray[np.float64]:
         """Noisy weighted cells and rows, then least squares along each axis."""
         solver = self._solver(workload)
-        words = filter(None, ["p-Identity rows", self.tents_only(workload)])
+        words = filter(None, ["p-Identity rows", self._tents_only(workload)])
         return solver.solve(data.measure(solver.strategy, data.budget, ", ".join(words)))
 
-    def prepare(self, workload: Workload) -> None:
+    def _prepare(self, workload: Workload) -> None:
         """Find the strategy, or search for it."""
         self._solver(workload)
 
@@ -97,11 +97,11 @@ class HDMM(Algorithm):
         """The strategies that come with the package."""
         return (str(fitted.SHIPPED),)
 
-    def tents_only(self, workload: Workload) -> str:
+    def _tents_only(self, workload: Workload) -> str:
         """Words for an axis that is too long for a search; none where there is no such axis."""
         return _tents_only(workload)
 
-    def at_hand(self, workload: Workload) -> bool:
+    def _at_hand(self, workload: Workload) -> bool:
         """Whether the strategy is there, or found or refused within seconds.
 
         It is found on axes of up to 512 cells that ranges tell apart; tents, with no iterations, on up to 8,192.

@@ -107,7 +107,7 @@ class MWEM(QuerySelection):
         if not 0 < self.share < 1:
             raise InvalidInput(f"share is {self.share}; give a share of a round between 0 and 1, both excluded")
 
-    def learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
+    def _learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
         """Select, measure, learn, round by round."""
         for_selection, for_answer = split(evenly(data.budget, rounds), self.share)
         learner = self._learner(data, queries, rounds, for_answer)

@@ -93,7 +93,7 @@ class MWEMD(QuerySelection):
     rounds: int = 10
     """Queries to select; at most all of the workload."""
 
-    def learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
+    def _learn(self, data: PrivateData, queries: Queries, rounds: int) -> Floats:
         """Select, measure, fit, round by round."""
         trials, halvings = data.trials, halvings_of(data.domain)
         for_total, rest = split(data.budget, TOTAL)

@@ -115,7 +115,7 @@ class SF(Algorithm):
         """The authors' bound 2 F + 1 does not scale with the counts; 2 F does."""
         return self.variant == "private"
 
-    def bins(self, n: int) -> int:
+    def _bins(self, n: int) -> int:
         """Number of bins on n cells."""
         return -(-n // self.cells_per_bin)
 
@@ -139,7 +139,7 @@ class SF(Algorithm):
     def _boundaries(self, data: PrivateData) -> Ints:
         """Edges of the bins, drawn from right to left, ``(bins + 1,)``."""
         n = data.domain.size
-        bins = self.bins(n)
+        bins = self._bins(n)
         edges = np.arange(bins + 1)
         edges[-1] = n
         if bins in (1, n):

@@ -79,7 +79,7 @@ class TopDown(Algorithm):
         answers = np.concatenate([[weights[0] * float(total)], blocks])
         return np.asarray(top_down(solver.solve(answers[None]))[0])
 
-    def prepare(self, workload: Workload) -> None:
+    def _prepare(self, workload: Workload) -> None:
         """Weigh the levels."""
         if workload.domain.size > 1:
             level_shares(workload, block_sides(workload.domain), 1.0)

@@ -39,6 +39,8 @@ from dpbench.audit.sensitivity import check_sensitivity
 from dpbench.audit.subject import CASES, SMALL_DOMAINS, Subject, built, in_words, workload_for
 from dpbench.domain import Domain, DomainLike
 from dpbench.errors import CheckFailed, PrivacyError
+from dpbench.given import of_kind
+from dpbench.given import whole as whole_number
 from dpbench.privacy.ledger import BY_ITS_OWN
 from dpbench.workloads import Workload
 
@@ -96,7 +98,7 @@ def check_algorithm(
 
     ``cases`` is the number of random replays; ``domain`` restricts replays and claims to one domain.
     """
-    only = None if domain is None else Domain.of(domain)
+    only = _checked(seed, cases, domain)
     whole = Subject(built(algorithm), side_information, seed, domain=only, cases=cases)
     prepare(whole)
     for notion in whole.notions:
@@ -126,9 +128,12 @@ def audit(
     only what is measured counts.
     """
     started = time.perf_counter()
+    only = _checked(seed, cases, domain)
+    of_kind(ignore_marks, bool, "ignore_marks", "True")
+    if black_box is not None:
+        whole_number(black_box, "the runs of the black box", 0)
     try:
         whole = built(algorithm)
-        only = None if domain is None else Domain.of(domain)
         subject = Subject(whole, side_information, seed, ignore_marks, whole.notions[0], domain=only, cases=cases)
         prepare(subject)
         _try(subject)
@@ -155,6 +160,13 @@ def audit(
     warning = report.layer("conformance").figures.get("warning")
     notes += [f"it warns ({warning})"] if warning else []
     return replace(report, notes=tuple(notes))
+
+
+def _checked(seed: object, cases: object, domain: DomainLike | None) -> Domain | None:
+    """The domain that an audit is restricted to; the other arguments are as they have to be."""
+    whole_number(seed, "the seed", 0)
+    whole_number(cases, "the number of cases")
+    return None if domain is None else Domain.of(domain)
 
 
 def _try(subject: Subject) -> None:

@@ -22,9 +22,12 @@ from numpy.typing import NDArray
 
 from dpbench.audit.contents import contents
 from dpbench.audit.many_trials import ManyTrials
-from dpbench.errors import CheckFailed
-from dpbench.given import of_kind
+from dpbench.errors import CheckFailed, InvalidInput
+from dpbench.given import of_kind, whole
 from dpbench.privacy import Mechanism, RandomNoise
+from dpbench.privacy.budget import exact, written
+from dpbench.privacy.counts import as_counts
+from dpbench.standards import check_share
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -74,6 +77,14 @@ def check_mechanism(
     vectors can be compared, and two that are further apart show more of a density that is wrong.
     """
     of_kind(mechanism, Mechanism, "what is examined", "a mechanism of docs/mechanisms.md")
+    loss = exact(loss, "the loss")
+    if loss <= 0:
+        raise InvalidInput(f"the loss is {written(loss)}; give a number above 0")
+    of_kind(neighbours, bool, "neighbours", "True")
+    whole(draws, "the number of draws", 2 * LEARNING, 10**7)
+    check_share("the rate of false alarms", false_alarm, 1)
+    whole(seed, "the seed", 0)
+    counts, other = (as_counts(each).copy() for each in (counts, other))
     level = mechanism.level(loss)
     one, shown = _truth(mechanism, counts), mechanism.public()
     there, shown_there = _truth(mechanism, other), mechanism.public()

@@ -23,7 +23,8 @@ from dpbench.audit.side_effects import deeds
 from dpbench.audit.subject import in_words, workload_for
 from dpbench.audit.suspects import suspicious_pairs
 from dpbench.domain import Domain
-from dpbench.errors import CheckFailed
+from dpbench.errors import CheckFailed, InvalidInput, shown
+from dpbench.given import whole
 from dpbench.workloads import Workload
 
 Plain = Callable[[NDArray[np.int64], Workload, float, np.random.Generator], Any]
@@ -43,6 +44,11 @@ TWO_RESULTS = "{} gives two results for one generator: draw from rng alone"
 
 def audit_function(function: Plain, *, runs: int | None = None, seed: int = 0) -> AuditReport:
     """What can be found out about a plain function, with ``runs`` a side or as many as take some seconds."""
+    if not callable(function):
+        raise InvalidInput(f"what is examined is {shown(function)}; give a function f(x, workload, epsilon, rng)")
+    if runs is not None:
+        whole(runs, "the runs of the black box", 0)
+    whole(seed, "the seed", 0)
     started, name = time.perf_counter(), getattr(function, "__name__", "function")
     layers = []
     try:

@@ -168,7 +168,7 @@ def prepare_ours(subject: Subject, batch: Sequence[Case]) -> None:
     if subject.ours:
         for case in batch:
             with suppress(Exception):
-                subject.algorithm.prepare(case.workload)
+                subject.algorithm._prepare(case.workload)
                 subject.algorithm.notion(**case.budget)
 
 

@@ -28,6 +28,6 @@ class RecordedSetting:
     def run(self, x: NDArray[np.int64], **how: Any) -> Outcome:
         """Run on x."""
         budget = budget_like(self.notion, self.epsilon)
-        return self.algorithm.outcome(
+        return self.algorithm._outcome(
             x, self.workload, trials=self.trials, side_information=self.side_information, **budget, **how
         )

@@ -73,7 +73,7 @@ class Runner:
 
     def run(self, case: Case, counts: NDArray[np.int64], **how: Any) -> Outcome:
         """Run a case on counts."""
-        return self.algorithm.outcome(
+        return self.algorithm._outcome(
             counts, case.workload, trials=case.trials, side_information=self.side_information, **case.budget, **how
         )
 

@@ -290,7 +290,7 @@ def _run(plan: Plan, chosen: argparse.Namespace) -> tuple[Results, int]:
     store, todo, outcome = fill(plan, chosen)
     wanted = {unit.key for unit in todo.units}
     failed = todo.failed + (len(outcome.failures) if outcome else 0)
-    return Results.from_rows(row for row in store.rows() if row.key in wanted), failed
+    return Results._from_rows(row for row in store.rows() if row.key in wanted), failed
 
 
 def _print(comparison: Comparison, *, latex: bool) -> None:

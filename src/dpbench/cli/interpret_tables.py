@@ -49,7 +49,8 @@ def _error(row: Row) -> str:
 
 def _counts(rows: Rows, standards: Standards) -> None:
     """On how many datasets an algorithm is competitive, among which algorithms, by which test, at which level."""
-    from dpbench.interpreting import family_words, find_test
+    from dpbench.interpreting import find_test
+    from dpbench.interpreting.competitiveness import family_words
 
     for title, group in _groups(rows).items():
         number: dict[tuple[str, int], int] = {}

@@ -95,7 +95,7 @@ def run_side(chosen: argparse.Namespace) -> int:
     )
     store, todo, outcome = fill(comparison.plan(), chosen, comparison.shared_noise)
     wanted = {unit.key for unit in todo.units}
-    prices = side_prices(Results.from_rows(row for row in store.rows() if row.key in wanted))
+    prices = side_prices(Results._from_rows(row for row in store.rows() if row.key in wanted))
     choices = best_shares(prices)
     if chosen.json:
         plain = {"prices": [asdict(price) for price in prices], "shares": [asdict(choice) for choice in choices]}

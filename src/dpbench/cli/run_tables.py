@@ -67,7 +67,7 @@ def _tables(store: Store) -> Iterator[tuple[SummaryTable, Standards]]:
     from dpbench.page.summary import summary_tables
     from dpbench.results import Results
 
-    for results in Results.readings(store):
+    for results in Results._readings(store):
         for table in summary_tables(results):
             yield table, results.standards
 

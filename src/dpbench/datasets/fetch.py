@@ -24,7 +24,7 @@ from urllib.parse import unquote, urlsplit
 from dpbench.datasets import catalogue, files
 from dpbench.datasets.catalogue import Dataset
 from dpbench.errors import CorruptData, DatasetUnavailable, InvalidInput, shown
-from dpbench.given import as_path
+from dpbench.given import as_path, of_kind
 from dpbench.progress import FetchProgress
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def pull(
         if found is not None and files.status(dataset, folder) == "ok":
             places[dataset.file] = found
     needed = {dataset.file: dataset for dataset in wanted if dataset.file not in places}
-    with FetchProgress(len(needed), quiet=not progress) as display:
+    with FetchProgress(len(needed), quiet=not of_kind(progress, bool, "progress", "False")) as display:
         for dataset in needed.values():
             places[dataset.file] = _fetch(dataset, source, target, display)
     return [places[dataset.file] for dataset in wanted]

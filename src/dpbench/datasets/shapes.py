@@ -21,6 +21,8 @@ from dpbench.domain import Domain, DomainLike
 from dpbench.errors import InvalidDomain, UnknownName
 from dpbench.given import whole
 
+__all__ = ["Shape", "find", "get", "is_shape", "names"]
+
 Weights = NDArray[np.float64]
 
 REVISION = 1

@@ -3,7 +3,7 @@
 from dpbench.interpreting.against_baselines import Baseline, baselines
 from dpbench.interpreting.bias import BiasShare, bias_shares
 from dpbench.interpreting.changed_errors import Difference, differences
-from dpbench.interpreting.competitiveness import CompetitiveSets, competitive, competitive_sets, family_words
+from dpbench.interpreting.competitiveness import CompetitiveSets, competitive, competitive_sets
 from dpbench.interpreting.errors_table import ErrorCell, error_cells
 from dpbench.interpreting.limit_ratios import AboveLimit, above_limits
 from dpbench.interpreting.people import PER_QUERY, InRecords, in_records
@@ -40,7 +40,6 @@ __all__ = [
     "competitive_sets",
     "differences",
     "error_cells",
-    "family_words",
     "find_test",
     "in_records",
     "paired_p_value",

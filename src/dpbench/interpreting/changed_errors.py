@@ -53,7 +53,7 @@ def differences(first: Results, second: Results) -> list[Difference]:
     >>> differences(study, study)[0].verdict
     'equal'
     """
-    one, other = first, second.read_by(first.standards)
+    one, other = Results.insist(first), Results.insist(second).read_by(first.standards)
     where = [dict(_keys(each)) for each in (one, other)]
     common = sorted(where[0].keys() & where[1].keys(), key=str)
     pairs = np.array([[where[0][key], where[1][key]] for key in common], dtype=np.int64).reshape(-1, 2)

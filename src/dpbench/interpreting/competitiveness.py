@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.errors import InvalidInput
+from dpbench.errors import InvalidInput, UnknownName, shown
 from dpbench.given import of_kind
 from dpbench.measuring import Measurement
 from dpbench.results import Grid, Place, Results
@@ -51,12 +51,12 @@ class CompetitiveSets:
 
     def at(self, place: Place) -> set[str]:
         """The competitive algorithms of one place."""
-        row = self.members[self.grid.places.index(place)]
+        row = self.members[self._row(place)]
         return {label for label, member in zip(self.grid.labels, row, strict=True) if member}
 
     def missing(self, place: Place) -> dict[str, str]:
         """Algorithms of the results that are not compared at a place, with the reason."""
-        row = self.grid.places.index(place)
+        row = self._row(place)
         return {self.grid.labels[column]: why for (at, column), why in self.causes.items() if at == row}
 
     @property
@@ -66,13 +66,27 @@ class CompetitiveSets:
 
     def family(self, places: NDArray[np.int64] | None = None) -> str:
         """Among how many algorithms, by which test and at which level, at some places (all of them)."""
-        numbers = self.compared if places is None else self.compared[places]
+        numbers = self.compared[self._rows(places)]
         return family_words(numbers.tolist(), self.test.words, self.alpha)
 
     def counts(self, places: NDArray[np.int64] | None = None) -> dict[str, int]:
         """On how many of some places (all of them) each algorithm is competitive, as in the paper's Table 3."""
-        rows = self.members if places is None else self.members[places]
+        rows = self.members[self._rows(places)]
         return dict(zip(self.grid.labels, rows.sum(axis=0).tolist(), strict=True))
+
+    def _row(self, place: Place) -> int:
+        if not isinstance(place, Place) or place not in self.grid.places:
+            raise UnknownName(f"there is no place {shown(place)} in these results; give one of grid.places")
+        return self.grid.places.index(place)
+
+    def _rows(self, places: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        every = np.arange(len(self.grid.places))
+        try:
+            return every if places is None else every[places].reshape(-1)
+        except Exception:  # whatever is no index to numpy
+            raise InvalidInput(
+                f"the places are {shown(places)}; give numbers below {len(every)}, or as many truth values"
+            ) from None
 
     def _repr_html_(self) -> str:
         from dpbench.results.display import by_scale_html

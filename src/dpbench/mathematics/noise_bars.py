@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from dpbench.errors import InvalidInput, Unsupported
+from dpbench.errors import InvalidInput, Unsupported, shown
 from dpbench.workloads import Ranges, Workload
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ LARGEST = 2**36
 def check_level(level: object) -> float:
     """A level as a number between 0 and 1."""
     if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0.0 < level < 1.0:
-        raise InvalidInput(f"the level is {level!r}; give a number between 0 and 1, such as 0.9")
+        raise InvalidInput(f"the level is {shown(level)}; give a number between 0 and 1, such as 0.9")
     return float(level)
 
 

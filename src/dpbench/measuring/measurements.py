@@ -18,8 +18,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dpbench.errors import InvalidInput, shown
-from dpbench.given import real
+from dpbench.errors import InvalidInput, NoSuchSetting, shown
+from dpbench.given import real, whole
 from dpbench.measuring.quantiles import AT_ONCE, order_interval, quantile
 
 Floats = NDArray[np.float64]
@@ -159,7 +159,7 @@ class Measurements:
             effect = (self.standard_error / self.independent_error) ** 2
             return np.asarray((effect - 1) / (per_vector - 1))
 
-    def take(self, numbers: NDArray[np.int64], errors: Floats) -> Measurements:
+    def _take(self, numbers: NDArray[np.int64], errors: Floats) -> Measurements:
         """Those of some settings, with their errors; nothing that was made is made again."""
         taken = Measurements(errors, self.samples[numbers], self.trials[numbers], self.mean[numbers], self.level)
         made = ("deviation", "percentile", "standard_error", "deviation_error")
@@ -167,6 +167,7 @@ class Measurements:
         return taken
 
     def __getitem__(self, number: int) -> Measurement:
+        whole(number, "the number of a setting", -len(self.mean), len(self.mean) - 1, NoSuchSetting)
         return Measurement(**{each.name: getattr(self, each.name)[number].item() for each in fields(Measurement)})
 
 

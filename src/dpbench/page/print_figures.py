@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain
-from dpbench.errors import InvalidInput, Unsupported
-from dpbench.given import as_path
+from dpbench.errors import InvalidInput, Unsupported, shown
+from dpbench.given import as_path, known, of_kind, texts
 from dpbench.interpreting import competitive_sets
 from dpbench.measuring.yardstick import Yardstick
 from dpbench.page.data import FormResults, by_form
@@ -87,8 +87,11 @@ def figures(
     """
     folder = as_path(out, "the folder of the figures")
     files: list[Path] = []
+    for each in texts(formats, "the formats of the figures"):
+        known(each, "format of figures", FORMATS)
+    of_kind({} if yardsticks is None else yardsticks, Mapping, "what holds the yardsticks", "None")
     parts = by_form(Results.insist(results))
-    overlay = Overlay.read(authors)
+    overlay = Overlay.read(_paths(authors))
     style = {
         "font.size": 8,
         "svg.hashsalt": "dpbench",
@@ -102,6 +105,13 @@ def figures(
                 stem = name if len(parts) == 1 else f"{name}-{study.form}"
                 files += _save(figure, folder, stem, formats)
     return files
+
+
+def _paths(given: object) -> list[Path]:
+    """Files in a list."""
+    if not isinstance(given, list | tuple):
+        raise InvalidInput(f"the files of the authors are {shown(given)}; give a list of paths")
+    return [as_path(each, "a file of the authors") for each in given]
 
 
 def _matplotlib() -> Any:

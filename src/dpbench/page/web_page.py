@@ -13,7 +13,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dpbench.errors import InvalidInput
+from dpbench.errors import InvalidInput, shown
 from dpbench.given import as_path, of_kind
 from dpbench.measuring.yardstick import Yardstick
 from dpbench.page.cards import Gallery
@@ -58,12 +58,25 @@ def page(
     if not len(Results.insist(results)):
         raise InvalidInput("there are no results to show; run something first, for example `dpbench run demo`")
     of_kind(title, str, "the title", "'DPBench'")
+    of_kind(Gallery() if gallery is None else gallery, Gallery, "the gallery", "None")
+    of_kind({} if yardsticks is None else yardsticks, Mapping, "what holds the yardsticks", "None")
+    _check_comparison(comparison)
     path = as_path(out, "the folder of the page") / NAME
     with refusal(path, "a folder that can be written to"):
         path.parent.mkdir(parents=True, exist_ok=True)
         text = page_text(results, gallery or Gallery(), title, comparison, yardsticks)
         write_whole(path, text.encode("utf-8", "replace"))  # "?" for half a pair, which cannot be written
     return path
+
+
+def _check_comparison(comparison: object) -> None:
+    """Refuse what is no mapping, or what a page cannot hold."""
+    try:
+        plain = comparison is None or bool(isinstance(comparison, Mapping) and json.dumps(comparison, allow_nan=False))
+    except Exception:  # whatever code stands behind the values
+        plain = False
+    if not plain:
+        raise InvalidInput(f"the comparison is {shown(comparison)}; give what dpbench.page.comparison.for_page makes")
 
 
 def page_text(

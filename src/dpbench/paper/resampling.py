@@ -50,4 +50,4 @@ def resamples(results: Results, number: int, rng: np.random.Generator) -> Iterat
             places = rng.integers(0, trials, drawn.shape)
             places += trials * (every + vectors)[:, :, None]
             np.take(errors, places, out=drawn, mode="clip")  # none is outside, and this mode takes no copy
-        yield results.repeated(again)
+        yield results._repeated(again)

@@ -1,6 +1,11 @@
-"""The only package where private counts live: budget, ledger, handle, noise, transcript."""
+"""The only package where private counts live: budget, ledger, handle, noise, transcript.
 
-from dpbench.privacy.budget import evenly, exact, read_epsilon, split
+What is imported under its own name is for the rest of this package and for tests; the others are public.
+"""
+
+from dpbench.privacy.budget import evenly, split
+from dpbench.privacy.budget import exact as exact
+from dpbench.privacy.budget import read_epsilon as read_epsilon
 from dpbench.privacy.data import PrivateData
 from dpbench.privacy.ledger import Charge, Ledger
 from dpbench.privacy.mechanisms import (
@@ -15,8 +20,12 @@ from dpbench.privacy.mechanisms import (
     PermuteAndFlip,
     PrivTree,
 )
-from dpbench.privacy.noise import NoiseSource, NoNoise, RandomNoise, seed_sequence
-from dpbench.privacy.notions import ZCDP, Notion, PureDP, read_budget
+from dpbench.privacy.noise import NoiseSource
+from dpbench.privacy.noise import NoNoise as NoNoise
+from dpbench.privacy.noise import RandomNoise as RandomNoise
+from dpbench.privacy.noise import seed_sequence as seed_sequence
+from dpbench.privacy.notions import ZCDP, Notion, PureDP
+from dpbench.privacy.notions import read_budget as read_budget
 from dpbench.privacy.protocols import (
     GroupedScore,
     NestedCounts,
@@ -27,7 +36,8 @@ from dpbench.privacy.protocols import (
     Strategy,
     Total,
 )
-from dpbench.privacy.transcript import Recording, Replay
+from dpbench.privacy.transcript import Recording as Recording
+from dpbench.privacy.transcript import Replay as Replay
 
 __all__ = [
     "ZCDP",
@@ -41,7 +51,6 @@ __all__ = [
     "Ledger",
     "Mechanism",
     "NestedCounts",
-    "NoNoise",
     "NoiseSource",
     "NoisyMax",
     "Notion",
@@ -52,17 +61,10 @@ __all__ = [
     "PrivateData",
     "PureDP",
     "Queries",
-    "RandomNoise",
-    "Recording",
-    "Replay",
     "Score",
     "Statistic",
     "Strategy",
     "Total",
     "evenly",
-    "exact",
-    "read_budget",
-    "read_epsilon",
-    "seed_sequence",
     "split",
 ]

@@ -85,10 +85,10 @@ def split(amount: Fraction, share: Number) -> tuple[Fraction, Fraction]:
     >>> split(Fraction(1, 10), Fraction(1, 4))
     (Fraction(1, 40), Fraction(3, 40))
     """
-    portion = exact(share, "the share of a budget")
+    whole_amount, portion = exact(amount, "the budget to split"), exact(share, "the share of a budget")
     if not 0 <= portion <= 1:
         raise InvalidInput(f"the share of a budget is {shown(share)}; give a number from 0 to 1")
-    return amount * portion, amount * (1 - portion)
+    return whole_amount * portion, whole_amount * (1 - portion)
 
 
 def evenly(amount: Fraction, parts: int) -> Fraction:
@@ -99,7 +99,7 @@ def evenly(amount: Fraction, parts: int) -> Fraction:
     >>> evenly(Fraction(1, 10), 4)
     Fraction(1, 40)
     """
-    return amount / whole(parts, "the number of parts of a budget")
+    return exact(amount, "the budget to divide") / whole(parts, "the number of parts of a budget")
 
 
 def noise_scale(sensitivity: Fraction, spend: Fraction) -> float:

@@ -33,8 +33,8 @@ from dpbench.errors import (
     Unsupported,
     shown,
 )
-from dpbench.given import of_kind
-from dpbench.privacy.budget import Number, exact, read_epsilon, written
+from dpbench.given import of_kind, texts, whole
+from dpbench.privacy.budget import LARGEST, Number, exact, read_epsilon, written
 from dpbench.privacy.counts import as_counts
 from dpbench.privacy.exact_channel import Exact
 from dpbench.privacy.ledger import RESERVED, Charge, Ledger
@@ -50,6 +50,13 @@ from dpbench.privacy.withheld import withheld
 
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+STRATEGY = "sensitivity, shape, answer"
+SCORE = "sensitivity, monotone, score"
+GROUPED = f"{SCORE}, starts"
+COST = "sensitivity, lengths, penalty, cost"
+"""What such a question has."""
 
 
 class PrivateData:
@@ -111,6 +118,11 @@ class PrivateData:
         kept: list[Any] | None = None,
     ) -> PrivateData:
         """Put counts behind a handle with a fresh ledger; a number is an epsilon."""
+        if not isinstance(getattr(noise, "trials", None), int):
+            raise InvalidInput(f"the noise is a {type(noise).__name__}; give a source of noise with trials")
+        if channel is not None and not hasattr(channel, "answer"):
+            raise InvalidInput(f"the channel is a {type(channel).__name__}; give one that answers questions, or None")
+        texts(declared, "declared")
         notion = budget if isinstance(budget, PureDP | ZCDP) else PureDP(read_epsilon(budget))
         ledger = Ledger(notion, noise.trials)
         return cls(as_counts(values), ledger, noise, channel=channel, declared=declared, published=published, kept=kept)
@@ -159,7 +171,7 @@ class PrivateData:
         With ``parts``, both are divided into as many equal parts, and the noise of a part is as large. For rules of
         thumb that speak of epsilon, such as the side of a grid.
         """
-        return self.ledger.notion.as_epsilon(amount, parts)
+        return self.ledger.notion._as_epsilon(_positive(amount), whole(parts, "the number of parts of a budget"))
 
     # --- verbs that spend -------------------------------------------------------------------------
 
@@ -169,12 +181,14 @@ class PrivateData:
         The charge is made before the mechanism is shown any counts. What goes wrong inside it is reported without its
         words, which may quote counts.
         """
-        reason = of_kind(why, str, "the reason of a charge", "'cells'") or mechanism.label
+        reason = _reason(why) or getattr(mechanism, "label", "a question")
         amount = self._amount(spend, reason)
+        if not isinstance(mechanism, Mechanism):
+            raise InvalidInput(f"'{reason}' asks a {type(mechanism).__name__}; give a mechanism, for example Laplace")
         name = mechanism.name
         if type(name) is not str or not name or name in RESERVED:
             raise InvalidInput(f"a mechanism has the name {shown(name)}; give it one that is no line of every ledger")
-        loss = self.ledger.notion.loss(mechanism, amount)
+        loss = self.ledger.notion._loss(mechanism, amount)
         level = mechanism.level(loss)
         self._insist_on_one_measurement(mechanism, reason)
         own = not is_ours(mechanism)
@@ -192,28 +206,29 @@ class PrivateData:
     def measure(self, strategy: Strategy, spend: Number, why: str = "") -> Floats:
         """Noisy answers of a strategy with the noise of the notion: Laplace by L1, or Gaussian by L2 under zCDP."""
         kind = Laplace if isinstance(self.ledger.notion, PureDP) else Gaussian
-        answers: Floats = self.ask(kind(strategy), spend, why)
+        answers: Floats = self.ask(kind(_able(strategy, "a strategy", STRATEGY)), spend, why)
         return answers
 
     def laplace(self, strategy: Strategy, spend: Number, why: str = "") -> Floats:
         """Noisy answers of a strategy, ``(trials, *shape)``: the Laplace mechanism."""
-        answers: Floats = self.ask(Laplace(strategy), spend, why)
+        answers: Floats = self.ask(Laplace(_able(strategy, "a strategy", STRATEGY)), spend, why)
         return answers
 
     def choose(self, score: Score, spend: Number, why: str = "") -> NDArray[np.int64]:
         """The index of a candidate with a high score, ``(trials,)``: the exponential mechanism."""
         kind = GumbelMax if self._published else Exponential
-        answers: NDArray[np.int64] = self.ask(kind(score), spend, why)
+        answers: NDArray[np.int64] = self.ask(kind(_able(score, "a score", SCORE)), spend, why)
         return answers
 
     def choose_each(self, score: GroupedScore, spend: Number, why: str = "") -> NDArray[np.int64]:
         """A candidate of every group, counted from its group's first, ``(trials, groups)``; all for one ``spend``."""
-        answers: NDArray[np.int64] = self.ask(GroupedExponential(score), spend, why)
+        answers: NDArray[np.int64] = self.ask(GroupedExponential(_able(score, "a score", GROUPED)), spend, why)
         return answers
 
     def partition(self, cost: PartitionCost, spend: Number, why: str = "") -> NDArray[np.bool_]:
         """A partition of the line into intervals that cost little in all, ``(trials, n + 1)``, True at each cut."""
-        answers: NDArray[np.bool_] = self.ask(Partition(cost, self.domain.size), spend, why)
+        asker = _able(cost, "a cost", COST)
+        answers: NDArray[np.bool_] = self.ask(Partition(asker, self.domain.size), spend, why)
         return answers
 
     def parts(self, regions: Sequence[Region], spend: Number, why: str = "") -> list[PrivateData]:
@@ -222,10 +237,10 @@ class PrivateData:
         One record lies in one region, so all regions together cost what one costs. Each region sees
         only its own counts, and has to spend or forfeit all of ``spend``.
         """
-        reason = why or "disjoint regions"
+        reason = _reason(why) or "disjoint regions"
         amount = self._amount(spend, reason)
         pieces = cut(self.__counts, regions, reason)
-        ledgers = tuple(Ledger(self.ledger.notion.portion(amount), self.trials) for _ in pieces)
+        ledgers = tuple(Ledger(self.ledger.notion._portion(amount), self.trials) for _ in pieces)
         self.ledger.charge(Charge("parts", reason, amount, regions=ledgers))
         return [
             PrivateData(
@@ -242,7 +257,7 @@ class PrivateData:
 
     def forfeit(self, amount: Number, why: str) -> None:
         """Give up budget that a path leaves unused."""
-        self.ledger.charge(Charge("forfeit", why, exact(amount, "the forfeited budget")))
+        self.ledger.charge(Charge("forfeit", _reason(why), exact(amount, "the forfeited budget")))
 
     # --- side information -------------------------------------------------------------------------
 
@@ -273,6 +288,7 @@ class PrivateData:
 
     def reveal(self, why: str) -> Counts:
         """The raw counts, for published forms that are not private; the ledger is marked for good."""
+        _reason(why)
         if not self._published:
             raise NotPrivate(
                 f"raw counts were asked for ('{why}') by an algorithm that claims to be private; "
@@ -313,8 +329,8 @@ class PrivateData:
         Each has all that is left of the budget: trials are repetitions of an experiment, not parts of one
         release.
         """
-        amount = self._amount(self.ledger.remaining, why)
-        ledgers = tuple(Ledger(self.ledger.notion.portion(amount)) for _ in range(self.trials))
+        amount = self._amount(self.ledger.remaining, _reason(why))
+        ledgers = tuple(Ledger(self.ledger.notion._portion(amount)) for _ in range(self.trials))
         self.ledger.charge(Charge("trials", why, amount, regions=ledgers))
         for trial, ledger in enumerate(ledgers):
             yield PrivateData(
@@ -378,3 +394,26 @@ class PrivateData:
 
     def _give(self, answers: Any) -> Any:
         return answers[0] if self._single else answers
+
+
+def _reason(why: object) -> str:
+    reason: str = of_kind(why, str, "the reason of a charge", "'cells'")
+    return reason
+
+
+def _able(given: Any, what: str, needs: str) -> Any:
+    """What was given, if it has what such a question needs; properties are looked up and not computed."""
+    missing = [name for name in needs.split(", ") if not (hasattr(type(given), name) or hasattr(given, name))]
+    if missing:
+        raise InvalidInput(
+            f"{what} is a {type(given).__name__} without {', '.join(missing)}; give an object with {needs}"
+        )
+    return given
+
+
+def _positive(amount: object) -> Fraction:
+    """An amount of a budget for a rule of thumb."""
+    plain = amount if isinstance(amount, Fraction) else exact(amount, "an amount of the budget")
+    if not 0 < plain <= LARGEST:
+        raise InvalidInput(f"an amount of the budget is {written(plain)}; give a number above 0")
+    return plain

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpbench.errors import AlgorithmFailed, BudgetExceeded, BudgetNotSpent, Unsupported
-from dpbench.given import of_kind
+from dpbench.given import of_kind, whole
 from dpbench.privacy.budget import exact, written
 from dpbench.privacy.notions import ZCDP, Notion, PureDP, short
 
@@ -145,6 +145,7 @@ class Ledger:
     def charge(self, charge: Charge) -> None:
         """Record a charge, or refuse it with the whole arithmetic."""
         self._insist_on_no_failure()
+        of_kind(charge, Charge, "a charge", "Charge('forfeit', 'nothing to ask', Fraction(1, 10))")
         amount = exact(charge.amount, f"the budget of '{charge.why}'")
         # a line of our own, with an amount of its own: what was handed in may be changed later
         line = Charge(charge.kind, charge.why, +amount, charge.sensitivity, charge.noise, charge.regions, charge.own)
@@ -163,7 +164,7 @@ class Ledger:
 
     def break_off(self, why: str) -> None:
         """Answer nothing more: a question failed, and whether it does may follow from the counts."""
-        self.__broken = self.__broken or why
+        self.__broken = self.__broken or of_kind(why, str, "what failed", "'cells'")
 
     def _insist_on_no_failure(self) -> None:
         if self.__broken:
@@ -191,6 +192,7 @@ class Ledger:
 
     def lines(self, indent: int = 0) -> Iterator[str]:
         """The ledger as text, one line per charge."""
+        whole(indent, "the indent", 0, 100)
         for charge in self.__charges:
             share = f"{100 * float(charge.amount / self.budget):5.1f} %"
             change = f", sensitivity {float(charge.sensitivity):g}" if charge.sensitivity is not None else ""

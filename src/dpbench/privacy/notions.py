@@ -54,26 +54,26 @@ class PureDP:
         """The number that is split and spent."""
         return self.epsilon
 
-    def portion(self, amount: Fraction) -> PureDP:
+    def _portion(self, amount: Fraction) -> PureDP:
         """A part of the budget."""
         return PureDP(amount)
 
-    def loss(self, mechanism: Mechanism | type[Mechanism], amount: Fraction) -> Fraction:
+    def _loss(self, mechanism: Mechanism | type[Mechanism], amount: Fraction) -> Fraction:
         """The pure loss that an amount pays for."""
         if not mechanism.pure:
             raise Unsupported(f"{mechanism.name} noise has no pure loss; give a delta, or rho")
         return amount
 
-    def cost(self, mechanism: Mechanism | type[Mechanism], loss: Fraction) -> Fraction:
+    def _cost(self, mechanism: Mechanism | type[Mechanism], loss: Fraction) -> Fraction:
         """What a mechanism of that loss costs."""
-        return self.loss(mechanism, loss)
+        return self._loss(mechanism, loss)
 
-    def as_epsilon(self, amount: Fraction, parts: int = 1) -> float:
+    def _as_epsilon(self, amount: Fraction, parts: int = 1) -> float:
         """Itself, into however many parts it is divided."""
         del parts
         return float(amount)
 
-    def noise_variance(self, strategy: Strategy) -> float:
+    def _noise_variance(self, strategy: Strategy) -> float:
         """Variance of the noise on each answer of a strategy that the whole budget is spent on."""
         return 2.0 * Laplace(strategy).level(self.epsilon) ** 2
 
@@ -121,7 +121,7 @@ class ZCDP:
         """The number that is split and spent."""
         return self.rho
 
-    def portion(self, amount: Fraction) -> ZCDP:
+    def _portion(self, amount: Fraction) -> ZCDP:
         """A part of the budget; what was stated of the whole goes with the whole alone."""
         return replace(self, rho=amount, stated=self.stated if amount == self.rho else None)
 
@@ -133,19 +133,19 @@ class ZCDP:
         """The least delta that this rho is known to imply at an epsilon, rounded up."""
         return zcdp_delta(self.rho, epsilon)
 
-    def loss(self, mechanism: Mechanism | type[Mechanism], amount: Fraction) -> Fraction:
+    def _loss(self, mechanism: Mechanism | type[Mechanism], amount: Fraction) -> Fraction:
         """The pure loss that an amount pays for, rounded down; of what has none, the amount itself."""
         return amount if not mechanism.pure else root_below(amount / mechanism.rho_of_loss)
 
-    def cost(self, mechanism: Mechanism | type[Mechanism], loss: Fraction) -> Fraction:
+    def _cost(self, mechanism: Mechanism | type[Mechanism], loss: Fraction) -> Fraction:
         """What a mechanism of that loss costs; of what has no pure loss, its rho."""
         return loss if not mechanism.pure else mechanism.rho_of_loss * loss**2
 
-    def as_epsilon(self, amount: Fraction, parts: int = 1) -> float:
+    def _as_epsilon(self, amount: Fraction, parts: int = 1) -> float:
         """Laplace noise of 2 (parts / epsilon)^2 has the variance of Gaussian noise, parts / (2 rho)."""
         return 2.0 * sqrt(amount * parts)
 
-    def noise_variance(self, strategy: Strategy) -> float:
+    def _noise_variance(self, strategy: Strategy) -> float:
         """Variance of the noise on each answer of a strategy that the whole budget is spent on."""
         return Gaussian(strategy).level(self.rho) ** 2
 

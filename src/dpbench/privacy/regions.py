@@ -22,7 +22,12 @@ def cut(counts: Counts, regions: Sequence[Region], reason: str) -> list[Counts]:
     """
     seen = np.zeros(counts.shape, dtype=np.int64)
     pieces = []
-    for region in regions:
+    try:
+        listed = iter(regions)
+    except Exception:  # no list, or whatever code a third party's __iter__ runs
+        words = f"the regions of '{reason}' are a {type(regions).__name__}; give a list of regions"
+        raise InvalidInput(words) from None
+    for region in listed:
         box = _box(region, counts.shape, reason)
         if box is not None:
             seen[box] += 1
@@ -62,7 +67,10 @@ def _whole(end: Any) -> int | None:
 
 def _cells(region: ArrayLike, size: int, reason: str) -> Counts:
     """Flat cell numbers."""
-    cells = np.array(region)
+    try:
+        cells = np.array(region)
+    except Exception:  # rows of unequal lengths, or whatever code a third party's __array__ runs
+        cells = np.empty((), dtype=object)
     if cells.dtype.kind not in "iu" or cells.ndim != 1:
         raise InvalidInput(f"a region of '{reason}' is not a box or a list of cell numbers; give slices or numbers")
     if cells.size and not (-size <= cells.min() and cells.max() < size):

@@ -156,7 +156,7 @@ def prepared(spec: Spec, table: object, dask: str | None, begins: StepProgress) 
     if notion.name not in algorithm.notions:
         raise ReleaseRefused(f"{algorithm.name} has no {notion.name} differential privacy; leave delta out of the spec")
     workload, words = usual_workload(spec.domain)
-    algorithm.check_domain(spec.domain.afford(), workload)
+    algorithm._check_domain(spec.domain.afford(), workload)
     begins("rehearsing on an empty table")
     nobody = count_rows({axis.name: [] for axis in spec.axes}, spec.axes).counts
     try:
@@ -218,7 +218,7 @@ def draw(
 ) -> Outcome:
     """One run of an algorithm by exact draws alone; the black box gives a channel of many."""
     budget = {**as_budget(notion), "noise": noise or NoDraws(), "channel": channel or exact_channel()}
-    return algorithm.outcome(counts, workload, trials=1 if noise is None else noise.trials, **budget)
+    return algorithm._outcome(counts, workload, trials=1 if noise is None else noise.trials, **budget)
 
 
 def processed(outcome: Outcome) -> Ints:

@@ -60,11 +60,11 @@ class Starred(Algorithm):
         ]
         return np.concatenate(estimates)
 
-    def parameters_for(self, domain: Domain, product: float, epsilon: float | None = None) -> dict[str, float]:
+    def _parameters_for(self, domain: Domain, product: float, epsilon: float | None = None) -> dict[str, float]:
         """The free parameters at a signal of ``product`` = epsilon * scale; epsilon itself matters to few tables."""
         if self.table == "published":
-            return self.as_typed(published(self.authors, domain, product))
-        return self.as_typed(self._table().look_up(domain, product, epsilon))
+            return self._as_typed(published(self.authors, domain, product))
+        return self._as_typed(self._table().look_up(domain, product, epsilon))
 
     def _chosen(self, data: PrivateData, scale: float) -> dict[str, float]:
         """The free parameters at a noisy scale; under zCDP a table trained under pure DP is read at equal noise.
@@ -73,10 +73,10 @@ class Starred(Algorithm):
         a larger epsilon, at which the table may pay for still more; it is followed for as long as the number grows.
         """
         epsilon = data.as_epsilon(data.ledger.budget)
-        chosen = self.parameters_for(data.domain, epsilon * scale, epsilon)
+        chosen = self._parameters_for(data.domain, epsilon * scale, epsilon)
         while self.divides:
             epsilon = data.as_epsilon(data.ledger.budget, parts=int(chosen[self.divides]))
-            further = self.parameters_for(data.domain, epsilon * scale, epsilon)
+            further = self._parameters_for(data.domain, epsilon * scale, epsilon)
             if further[self.divides] <= chosen[self.divides]:
                 break
             chosen = further
@@ -92,7 +92,7 @@ class Starred(Algorithm):
         return shipped(self.trained) if self.table == "trained" else self.table
 
     @classmethod
-    def as_typed(cls, parameters: Mapping[str, float]) -> dict[str, float]:
+    def _as_typed(cls, parameters: Mapping[str, float]) -> dict[str, float]:
         """Parameters as the plain algorithm takes them: a whole number stays one."""
         defaults = cls.plain.defaults()
         return {name: int(value) if isinstance(defaults[name], int) else value for name, value in parameters.items()}

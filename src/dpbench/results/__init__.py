@@ -3,7 +3,7 @@
 from dpbench.results.csv_file import export_csv
 from dpbench.results.grid import Grid
 from dpbench.results.results import Results
-from dpbench.results.setting import Setting, algorithm_label
+from dpbench.results.setting import Setting
 from dpbench.store.setting_key import Place
 
 __all__ = [
@@ -11,6 +11,5 @@ __all__ = [
     "Place",
     "Results",
     "Setting",
-    "algorithm_label",
     "export_csv",
 ]

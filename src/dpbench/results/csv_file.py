@@ -6,6 +6,7 @@ from dataclasses import fields
 from os import PathLike
 from typing import Any
 
+from dpbench.given import as_path
 from dpbench.measuring import Measurement
 from dpbench.results.results import COLUMNS, Results
 from dpbench.store.files import csv_text, known, write_file
@@ -26,7 +27,8 @@ def setting_rows(results: Results) -> list[dict[str, Any]]:
 
 def export_csv(results: Results, path: str | PathLike[str]) -> int:
     """Write one row per setting; the number of rows."""
-    rows = setting_rows(results)
+    path = as_path(path, "the file to write")
+    rows = setting_rows(Results.insist(results))
     write_rows(path, rows, ("label", *COLUMNS, *MEASURED, "loss", "percentile_level"))
     return len(rows)
 

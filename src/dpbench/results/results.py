@@ -7,15 +7,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain
-from dpbench.errors import InvalidInput, UnknownName, shown
-from dpbench.given import as_path, of_kind, real
+from dpbench.errors import InvalidInput, NoSuchSetting, UnknownName, shown
+from dpbench.given import as_path, known, of_kind, real, texts, whole
 from dpbench.loss import label_of
 from dpbench.measuring import Measurements, measure_all
 from dpbench.results.columns import RowsOf
@@ -62,12 +61,13 @@ class Results:
         """
         from dpbench.results.recorded_standards import common_standards
 
+        _standards_said(said)
         opened = store if isinstance(store, Store) else Store(as_path(store, "the store"))
-        whole, recorded = cls._unread(opened, versions)
+        whole, recorded = cls._unread(opened, texts(versions, "versions"))
         return whole.read_by(common_standards(recorded, set(whole.columns["task"].tolist()), said))
 
     @classmethod
-    def readings(cls, store: Store) -> list[Results]:
+    def _readings(cls, store: Store) -> list[Results]:
         """The results of a store, those of tasks with equal standards together."""
         whole, recorded = cls._unread(store)
         own = [recorded.get(task, Standards()) for task in whole.columns["task"].tolist()]
@@ -94,7 +94,7 @@ class Results:
         return cls(columns, errors, provenance(runs), losses), recorded
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Row]) -> Results:
+    def _from_rows(cls, rows: Iterable[Row]) -> Results:
         """Every setting of some stored rows, by the default standards."""
         from dpbench.results.reading import settings_of
         from dpbench.store.schema import to_table
@@ -108,7 +108,7 @@ class Results:
         from dpbench.results.summary_file import read_summary
 
         found = cls(*read_summary(as_path(path, "the summary file")))
-        return found.read_by(replace(found.standards, **said))
+        return found.read_by(replace(found.standards, **_standards_said(said)))
 
     @classmethod
     def open(cls, path: str | PathLike[str], **said: Any) -> Results:
@@ -123,8 +123,9 @@ class Results:
         """
         from dpbench.results.summary_file import write_summary
 
-        others = self.losses if losses or not self.single_trials else {}
-        write_summary(Path(path), self.columns, self.errors, self.metadata, others, self.standards)
+        others = self.losses if of_kind(losses, bool, "losses", "False") or not self.single_trials else {}
+        target = as_path(path, "the summary file")
+        write_summary(target, self.columns, self.errors, self.metadata, others, self.standards)
 
     def to_arrow(self) -> pa.Table:
         """An Arrow table, one row per setting: its columns, mean, sd, percentile, and the errors of its trials.
@@ -177,9 +178,10 @@ class Results:
 
     def rows(self, *names: str) -> Iterator[Any]:
         """Some columns side by side, one tuple per setting: much quicker than whole :class:`Setting` records."""
-        return zip(*(self.columns[name].tolist() for name in names), strict=True)
+        return zip(*(self.columns[known(name, "column of results", COLUMNS)].tolist() for name in names), strict=True)
 
     def __getitem__(self, number: int) -> Setting:
+        whole(number, "the number of a setting", -len(self), len(self) - 1, NoSuchSetting)
         plain = {name: self.columns[name][number] for name in COLUMNS}
         converted = {name: value.item() if isinstance(value, np.generic) else value for name, value in plain.items()}
         return Setting(errors=self.errors[number], **converted)
@@ -273,7 +275,7 @@ class Results:
         if "labels" in vars(self):  # what was made of all of these settings is not made again for some of them
             vars(taken)["labels"] = self.labels[numbers]
         if "measured" in vars(self):
-            vars(taken)["measured"] = self.measured.take(numbers, taken.errors)
+            vars(taken)["measured"] = self.measured._take(numbers, taken.errors)
         return taken
 
     def joined(self, other: Results) -> Results:
@@ -297,7 +299,7 @@ class Results:
         metadata = _both_origins(self.metadata, other.metadata)
         return replace(self, columns=columns, errors=errors, metadata=metadata, losses=losses)
 
-    def repeated(self, errors: NDArray[np.float64]) -> Results:
+    def _repeated(self, errors: NDArray[np.float64]) -> Results:
         """Copies of these settings with other errors, ``(copies, settings, samples, trials)``, one after the other.
 
         Each copy has places of its own in the grid, in the order of this one's, so that nothing compares two copies.
@@ -358,6 +360,13 @@ class Results:
     def whole(self) -> NDArray[np.bool_]:
         """Whether every unit of a setting gave errors, ``(settings,)``: a setting with failures is not compared."""
         return np.asarray((self.columns["failed"] == 0) & (self.trials > 0))
+
+
+def _standards_said(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is said of how to read results, if it is about that."""
+    for name in said:
+        known(name, "standard", tuple(each.name for each in fields(Standards)))
+    return said
 
 
 def _among(name: str, column: NDArray[Any], values: list[Any]) -> NDArray[np.bool_]:

@@ -103,7 +103,7 @@ class Bench:
         """Load the algorithm, let it do what needs no data, and look at what a stranger's claims."""
         algorithm, workload = self._algorithm(unit), self._workload(unit)
         self._keep(
-            "prepared", (unit.algorithm, unit.algorithm_source, workload), 64, lambda: algorithm.prepare(workload)
+            "prepared", (unit.algorithm, unit.algorithm_source, workload), 64, lambda: algorithm._prepare(workload)
         )
         if is_stranger(unit.reference) and algorithm.variant == "private":
             self._keep(
@@ -119,7 +119,7 @@ class Bench:
         label = unit.noise_name or unit.algorithm.label
         seed = noise_seed(unit.vector, unit.seed, workload, unit.budget, label, unit.side_information)
         begin = CLOCK()
-        outcome = algorithm.outcome(
+        outcome = algorithm._outcome(
             x,
             workload,
             trials=unit.trials,

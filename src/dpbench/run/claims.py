@@ -24,7 +24,7 @@ def insist_on_claims(algorithm: Algorithm, workload: Workload, budget: Mapping[s
     rng, channel = np.random.default_rng(0), Recording()
     x = rng.integers(0, 30, workload.domain.shape)
     with suppress(Exception), np.errstate(all="ignore"):
-        algorithm.outcome(x, workload, trials=1, seed=0, channel=channel, **budget)
+        algorithm._outcome(x, workload, trials=1, seed=0, channel=channel, **budget)
     words = ""
     with suppress(Exception), np.errstate(all="ignore"):
         words = refuted_claim(channel.questions(), rng)

@@ -6,13 +6,20 @@ from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import Any
 
+import numpy as np
+
+from dpbench.domain import Domain
 from dpbench.errors import InvalidPlan, shown
+from dpbench.given import as_path, known, of_kind, real, texts, whole
 from dpbench.results import Results
 from dpbench.run.executors.system import memory_of_plugins
 from dpbench.run.missing import TIMEOUT, Options, execute_missing, opened
 from dpbench.run.plan import Plan, narrow
 from dpbench.run.suites import load_plan
 from dpbench.task.task import Task
+
+PARTS = ("samples", "trials", "seed", "loss", "variant", "side_information")
+MOST_JOBS = 4096
 
 
 def run_plan(
@@ -51,7 +58,19 @@ def run_plan(
     ...     )
     <Results: 2 settings: 2 algorithms, 1 dataset, 1 domain, 1 scale, 1 epsilon>
     """
-    folder = None if store is None else fspath(store)
+    for name in parts:
+        known(name, "part of a plan", PARTS)
+    numbers = {"scales": scales, "epsilons": epsilons, "deltas": deltas, "rhos": rhos}
+    scales, epsilons, deltas, rhos = (_listed(what, each) for what, each in numbers.items())
+    folder = None if store is None else fspath(as_path(store, "the store"))
+    of_kind(quiet, bool, "quiet", "True")
+    if jobs is not None:
+        whole(jobs, "jobs", 0, MOST_JOBS)
+    if dask is not None:
+        of_kind(dask, str, "the address of a cluster", "'tcp://127.0.0.1:8786'")
+    for name, number in (("timeout", timeout), ("memory", memory)):
+        if number is not None:
+            real(number, name, "a positive number")
     options = Options(store=folder, jobs=jobs, timeout=timeout, memory=memory, dask=dask, quiet=quiet)
     with memory_of_plugins(options.bytes_of_memory):
         narrowed = narrow(
@@ -59,7 +78,7 @@ def run_plan(
             algorithm=_names("algorithms", algorithms),
             added=_names("added", added),
             dataset=_names("datasets", datasets),
-            domain=[str(each) for each in domains],
+            domain=[str(Domain.of(each)) for each in _listed("domains", domains)],
             scale=scales,
             epsilon=epsilons,
             delta=deltas,
@@ -77,11 +96,17 @@ def _plan(given: str | PathLike[str] | Task | Plan) -> Plan:
     if isinstance(given, Task):
         return Plan(name=given.name, tasks=(given,))
     if isinstance(given, str | PathLike):
-        return load_plan(fspath(given))
+        return load_plan(given if isinstance(given, str) else fspath(as_path(given, "the plan", InvalidPlan)))
     raise InvalidPlan(f"the plan is {shown(given)}; give the name of a suite, a TOML file or a task")
 
 
 def _names(what: str, given: Sequence[str]) -> list[str]:
-    if isinstance(given, str) or not all(isinstance(each, str) for each in given):
+    if isinstance(given, str):
         raise InvalidPlan(f"{what} is {shown(given)}; give a list of names")
-    return list(given)
+    return list(texts(given, what))
+
+
+def _listed(what: str, given: object) -> Sequence[Any]:
+    if not isinstance(given, list | tuple | np.ndarray | range) or getattr(given, "ndim", 1) != 1:
+        raise InvalidPlan(f"{what} is {shown(given)}; give a list")
+    return [each.item() if isinstance(each, np.generic) else each for each in given]

@@ -144,7 +144,7 @@ def _prepare(plan: Plan, *, quiet: bool) -> None:
         sys.stderr.write(f"kernels are ready after {time.monotonic() - begin:.0f} s (kept on disk)\n")
     for algorithm, domain, workload in plan.preparations():
         begin = time.monotonic()
-        algorithm.prepare(workload)
+        algorithm._prepare(workload)
         if not quiet and time.monotonic() - begin > 1:
             sys.stderr.write(
                 f"prepared {algorithm.name} for {workload.name} on {domain} in {time.monotonic() - begin:.0f} s\n"

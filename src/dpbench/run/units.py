@@ -110,7 +110,7 @@ class Unit:
 def build_algorithm(reference: str, part: AlgorithmPart) -> Algorithm:
     """The algorithm that a part names, found by reference."""
     kind = find(reference)
-    kind.refuse_unknown(dict(part.parameters))
+    kind._refuse_unknown(dict(part.parameters))
     return kind(variant=part.variant, **dict(part.parameters))  # type: ignore[arg-type]  # checked by the class
 
 

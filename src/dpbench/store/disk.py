@@ -39,7 +39,7 @@ def write_whole(path: Path, content: bytes | Iterable[bytes], mode: int | None =
     It has its permissions before it has its name. An error can also come after that: then the file is the new one, and
     its name may be lost in a power failure.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    temporary = path.parent / f".{path.name}.{os.getpid()}.part"
     try:
         temporary.unlink(missing_ok=True)  # of a process that was killed, or something else that would be waited for
         with temporary.open("xb") as file:

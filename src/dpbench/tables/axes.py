@@ -57,16 +57,16 @@ class Axis(ABC):
     def _check(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise InvalidTable(f"a column is named {shown(self.name)}; give its name as in the table")
-        if self.outside not in self.rules:
+        if not isinstance(self.outside, str) or self.outside not in self.rules:
             raise UnknownName.among(f"rule for values outside of column {shown(self.name)}", self.outside, self.rules)
-        if self.missing not in ("drop", "cell"):
+        if not isinstance(self.missing, str) or self.missing not in ("drop", "cell"):
             raise UnknownName.among(
                 f"rule for missing values of column {shown(self.name)}", self.missing, ("drop", "cell")
             )
 
     def wrong(self, fault: str) -> InvalidTable:
         """What is wrong with the column, in one line."""
-        return InvalidTable(f"column {shown(self.name)} {fault}")
+        return InvalidTable(f"column {shown(self.name)} {fault if isinstance(fault, str) else shown(fault)}")
 
     @property
     @abstractmethod
@@ -89,6 +89,9 @@ class Axis(ABC):
     @abstractmethod
     def place(self, given: object) -> tuple[int, int]:
         """The first cell and one past the last of a range that somebody writes as a pair."""
+
+    def _cell(self, cell: object) -> int:
+        return whole(cell, f"a cell of column {shown(self.name)}", 0, self.cells - 1, InvalidTable)
 
     @property
     def missing_cell(self) -> int:
@@ -117,7 +120,7 @@ class Bins(Axis):
         return self.proper + (self.missing == "cell")
 
     @abstractmethod
-    def written(self, point: float) -> Any:
+    def _written(self, point: float) -> Any:
         """A break as people write it."""
 
     @abstractmethod
@@ -130,9 +133,10 @@ class Bins(Axis):
 
     def label(self, cell: int) -> list[Any]:
         """Both ends."""
+        cell = self._cell(cell)
         if cell == self.missing_cell:
             return [None, None]
-        return [self.written(self.breaks[cell]), self.written(self.breaks[cell + 1])]
+        return [self._written(self.breaks[cell]), self._written(self.breaks[cell + 1])]
 
     def place(self, given: object) -> tuple[int, int]:
         """A pair of breaks: [low, high)."""
@@ -194,7 +198,7 @@ class Numbers(Bins):
         made: Floats = self._breaks  # type: ignore[attr-defined]
         return made
 
-    def written(self, point: float) -> Any:
+    def _written(self, point: float) -> Any:
         """A whole number without a decimal point."""
         return int(point) if float(point).is_integer() and abs(point) < 2**53 else float(point)
 
@@ -323,7 +327,7 @@ class Times(Bins):
             given = dt.datetime.combine(EPOCH.date(), given)
         return microseconds(given)  # type: ignore[arg-type]
 
-    def written(self, point: float) -> str:
+    def _written(self, point: float) -> str:
         """As ISO 8601: a day where all breaks are midnights."""
         if self.kind == "time":
             at_midnight = int(point) == 86_400_000_000
@@ -391,6 +395,7 @@ class Categories(Axis):
 
     def label(self, cell: int) -> list[Any]:
         """The category; "(other)" for others."""
+        cell = self._cell(cell)
         if cell == self.missing_cell:
             return [None]
         return ["(other)" if cell == self.other_cell else str(self.categories[cell])]

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.errors import InvalidTable, shown
+from dpbench.given import as_path
 from dpbench.tables.axes import Axis, Numbers
 from dpbench.tables.frames import batch_of, columns_of, is_column, lazy_batches
 from dpbench.tables.header import CODECS, csv_names, separator
@@ -51,7 +52,7 @@ def batches(table: object, axes: Sequence[Axis]) -> Iterator[Any]:
     look_at_header(table, axes)
     names = [axis.name for axis in axes]
     if isinstance(table, str | os.PathLike):
-        return _pieces(piece for file in list_files(Path(table)) for piece in _from_file(file, names))
+        return _pieces(piece for file in list_files(as_path(table, "the table", InvalidTable)) for piece in _from_file(file, names))
     described, frame, polars = f"the {type(table).__name__}", columns_of(table, names), sys.modules.get("polars")
     if frame is not None:
         if len({*map(len, frame.values())}) > 1:
@@ -71,7 +72,7 @@ def look_at_header(table: object, axes: Sequence[Axis]) -> None:
     of pandas, polars and mappings follow from rows. Other streams would have to be run, and are not looked at.
     """
     if isinstance(table, str | os.PathLike):
-        for file in list_files(Path(table)):
+        for file in list_files(as_path(table, "the table", InvalidTable)):
             _check(str(file), _header(file), axes)
         return
     header = None
@@ -105,7 +106,7 @@ def list_files(path: Path) -> list[Path]:
 def insist_on_a_table(table: object) -> None:
     """Refuse what is no table by its name or its type; nothing is opened, so this says nothing about rows."""
     if isinstance(table, str | os.PathLike):
-        files = list_files(Path(table))
+        files = list_files(as_path(table, "the table", InvalidTable))
         if not all(os.access(file, os.R_OK) for file in files):
             raise InvalidTable(f"{table} may not be read by you; ask for permission")
     elif not _speaks(table):
@@ -135,6 +136,9 @@ def from_counts(path: Path, axes: Sequence[Axis]) -> NDArray[np.int64]:
     The columns are those of :func:`dpbench.tables.sql.group_by`: the number of a cell along each axis, NULL
     where the row is dropped, and ``count``. Rows of the same cell add up; a cell that is not of the domain is dropped.
     """
+    from dpbench.tables.counting import check_axes
+
+    path, axes = as_path(path, "the file of counts", InvalidTable), check_axes(axes)
     shape = tuple(axis.cells for axis in axes)
     *columns, counted = columns_of_counts(axes)
     counts = np.zeros(prod(shape), dtype=np.int64)

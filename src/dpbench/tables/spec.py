@@ -78,7 +78,8 @@ class Spec:
 
     def wrong(self, key: str, fault: str) -> InvalidSpec:
         """What is wrong with a key of the spec, with its line."""
-        return _wrong(self.path, self.text, (), key, fault)
+        named, said = (each if isinstance(each, str) else shown(each) for each in (key, fault))
+        return _wrong(self.path, self.text, (), named, said)
 
 
 def read_spec(given: str | PathLike[str] | Mapping[str, Any]) -> Spec:

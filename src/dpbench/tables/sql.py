@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dpbench.errors import InvalidTable
+from dpbench.given import of_kind
 from dpbench.tables.axes import Axis, Categories, Numbers, Times
 from dpbench.tables.counting import check_axes
 
@@ -19,6 +21,7 @@ from dpbench.tables.counting import check_axes
 def group_by(axes: Sequence[Axis], table: str) -> str:
     """One statement: the number of a cell along each axis, and ``count``; cells without rows are absent."""
     axes = check_axes(axes)
+    of_kind(table, str, "the name of a table", "'people'", InvalidTable)
     for axis in axes:
         if isinstance(axis, Times) and axis.format is not None:
             raise axis.wrong(
@@ -70,7 +73,7 @@ def _search(column: str, edges: list[str], first: int, last: int) -> str:
 
 
 def _edge(axis: Numbers | Times, point: float) -> str:
-    written: Any = axis.written(point)
+    written: Any = axis._written(point)
     if isinstance(axis, Numbers):
         return repr(written)
     kind = {"time": "TIME", "zoned": "TIMESTAMP WITH TIME ZONE", "moment": "TIMESTAMP"}[axis.kind]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpbench.domain import NUMBERS_PER_CELL
 from dpbench.errors import InvalidWorkload
-from dpbench.given import afford
+from dpbench.given import afford, numbers, whole
 from dpbench.workloads.summed_area import by_row, summed_area, trial_blocks
 
 BLOCK_RANGES = 2**18
@@ -32,7 +32,9 @@ class AxisRanges:
     """`(side,)`: entry L - 1 is the probability of length L."""
 
     def __post_init__(self) -> None:
-        given = np.array(self.length_probability, dtype=np.float64)
+        object.__setattr__(self, "side", whole(self.side, "the cells of an axis", refusal=InvalidWorkload))
+        read = numbers(self.length_probability, "list of probabilities", InvalidWorkload, "iuf")
+        given = np.array(read, dtype=np.float64)
         if given.shape != (self.side,):
             raise InvalidWorkload(
                 f"{given.shape} probabilities of lengths were given for an axis of {self.side} cells; "
@@ -48,13 +50,14 @@ class AxisRanges:
     @classmethod
     def every(cls, side: int) -> AxisRanges:
         """All side * (side + 1) / 2 ranges, equally likely."""
-        afford(NUMBERS_PER_CELL * side, f"an axis of {side} cells")
+        _afford_side(side)
         return cls(side, 2 * np.arange(side, 0, -1) / (side * (side + 1)))
 
     @classmethod
     def up_to(cls, side: int, longest: int) -> AxisRanges:
         """Lengths uniform on {1..longest}."""
-        afford(NUMBERS_PER_CELL * side, f"an axis of {side} cells")
+        _afford_side(side)
+        whole(longest, "the longest range", refusal=InvalidWorkload)
         return cls(side, np.where(np.arange(side) < longest, 1 / longest, 0.0))
 
     @property
@@ -104,7 +107,7 @@ class AxisRanges:
         covered = np.cumsum(np.cumsum(weight, axis=0)[:, ::-1], axis=1)[:, ::-1]
         return np.asarray(np.triu(covered) + np.triu(covered, 1).T)
 
-    def laplacian(self, table: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    def _laplacian(self, table: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
         """Apply along ``axis`` the matrix L with cᵀ L c = E (c[u] - c[l])², over `side + 1` boundaries.
 
         L is the Laplacian of the graph on the boundaries whose edge (l, u) has the probability of the range
@@ -137,6 +140,11 @@ class AxisRanges:
         return hash((self.side, self.length_probability.tobytes()))
 
 
+def _afford_side(side: object) -> None:
+    cells = whole(side, "the cells of an axis", refusal=InvalidWorkload)
+    afford(NUMBERS_PER_CELL * cells, f"an axis of {cells} cells")
+
+
 def expected_square(axes: Sequence[AxisRanges], values: NDArray[Any]) -> NDArray[np.float64]:
     """Average the squared answer over random boxes, by trial: `(trials, *domain)` to `(trials,)`.
 
@@ -149,6 +157,6 @@ def expected_square(axes: Sequence[AxisRanges], values: NDArray[Any]) -> NDArray
         table = summed_area(values[rows]).astype(np.float64, copy=False)
         image = table
         for position, axis in enumerate(axes, start=1):
-            image = axis.laplacian(image, position)
+            image = axis._laplacian(image, position)
         result[rows] = np.maximum(by_row(table * image).sum(axis=1), 0.0)
     return result

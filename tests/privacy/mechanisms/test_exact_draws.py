@@ -135,7 +135,7 @@ def questions_of(name, **budget):
     """What an algorithm asks in one run."""
     algorithm, recording = dpb.algorithms.get(name), Recording()
     workload = dpb.workloads.Prefix(16) if algorithm.supports("16") else dpb.workloads.RandomRange("4x4", queries=9)
-    algorithm.outcome(np.arange(16).reshape(workload.domain.shape), workload, seed=0, channel=recording, **budget)
+    algorithm._outcome(np.arange(16).reshape(workload.domain.shape), workload, seed=0, channel=recording, **budget)
     return recording.questions()
 
 

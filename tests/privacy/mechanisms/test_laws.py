@@ -62,7 +62,7 @@ def test_no_outcome_loses_more_than_is_paid(mechanism, loss):
 @pytest.mark.parametrize("rho", [Fraction(1, 100), Fraction(2)])
 def test_no_divergence_is_above_the_charge(mechanism, rho):
     """Renyi divergences, computed from all probabilities, are at most their order times the price in zCDP."""
-    loss = ZCDP(rho).loss(mechanism, rho)
+    loss = ZCDP(rho)._loss(mechanism, rho)
     outcomes, level = every_outcome(mechanism), mechanism.level(loss)
     for counts, neighbour in neighbours(15, seed=4):
         one, other = mechanism.truth(counts), mechanism.truth(neighbour)
