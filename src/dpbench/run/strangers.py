@@ -148,7 +148,7 @@ def _facts(question: Question) -> tuple[dict[str, Any], bytes]:
         "dimensions": None if algorithm.dimensions is None else list(algorithm.dimensions),
         "notions": list(algorithm.notions),
         "side_information": list(algorithm.side_information),
-        "domains": [each for each in question.domains if algorithm.supports(each)],
+        "domains": [each for each in question.domains if algorithm.supports(Domain.of(each))],
         "source": algorithm_source(kind, algorithm.files),
         "workload_sources": [workload_source(each, kind) for each in question.workloads],  # type: ignore[arg-type]
         "files": [list(each) for each in own_files(kind, algorithm.files)],
