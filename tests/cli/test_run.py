@@ -128,7 +128,10 @@ def test_skipped_combinations_are_listed(plan, capsys, tmp_path):
     [
         (["--algorithm", "QuadTree", "--algorithm", "Hb"], "QuadTree (QuadTree runs on 2-D domains; 64 has 1 axes)"),
         (["--with", "QuadTree"], "QuadTree (QuadTree runs on 2-D domains; 64 has 1 axes)"),
-        (["--domain", "64", "--domain", "8x8"], "8x8 (no task of the plan has the axes of the domain 8x8 and a dataset with as many)"),
+        (
+            ["--domain", "64", "--domain", "8x8"],
+            "8x8 (no task of the plan has the axes of the domain 8x8 and a dataset with as many)",
+        ),
         (
             ["--dataset", "bimodal", "--dataset", "clusters"],
             "clusters (no task of the plan has the axes of the dataset",
