@@ -17,8 +17,8 @@ from dpbench.run.code_hash.sources import IDENTITY
 from dpbench.run.costs import Measured, chunks, seconds_of
 from dpbench.run.interruption import Interruption
 from dpbench.run.plan import Plan, Skipped
-from dpbench.run.skipped import main_reason
 from dpbench.run.provenance import code_state, command, machine
+from dpbench.run.skipped import main_reason
 from dpbench.run.units import Unit, describe
 from dpbench.store import Row, Store
 from dpbench.store.loss_versions import asked_for_losses
