@@ -14,6 +14,7 @@ from dpbench.gallery.algorithm_facts import algorithm_cards
 from dpbench.gallery.histograms import dataset_cards, examples
 from dpbench.page.cards import Gallery
 from dpbench.page.web_page import page
+from dpbench.paper.study import FILES, shipped_file
 from dpbench.results import Results
 from dpbench.yardsticks import yardsticks
 
@@ -41,6 +42,9 @@ def make_page(
         results = results.joined(opened(more))
     present = {name: set(results.columns[name].tolist()) for name in ("dataset", "algorithm")}
     gallery = gallery_for(audit=audit, added=added, names=present["dataset"], algorithms=present["algorithm"])
+    study = {shipped_file(name).resolve() for name in FILES}
+    shown = {Path(each).resolve() for each in (path, *([] if private is None else [private]), *beside)} <= study
+    gallery = replace(gallery, advice={**(gallery.advice or {}), "shown": shown})
     heading = title or f"DPBench: {Path(path).name}"
     return page(results, out, gallery=gallery, title=heading, yardsticks=yardsticks(results))
 
