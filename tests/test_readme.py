@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import dpbench as dpb
+from dpbench.cli import build_parser
 from dpbench.paper import Study
 from dpbench.paper.study import shipped_file
 
@@ -107,3 +108,35 @@ def test_cutting_at_zero_costs_what_is_said(readme, tmp_path):
         for each in (mine, dpb.algorithms.get("Identity"))
     ]
     assert errors[0] > 5 * errors[1]
+
+
+def test_classifiers_are_true():
+    """No system that refuses plug-ins, the versions of Python that wheels are tried on, types that are there."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    said = project["classifiers"]
+    assert not [each for each in said if "Independent" in each or "Windows" in each]
+    tried = re.search(r"^PYTHONS \?= (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
+    assert [each.rpartition(" ")[2] for each in said if re.search(r":: 3\.\d+$", each)] == tried
+    assert project["requires-python"] == f">={tried[0]}"
+    assert ("Typing :: Typed" in said) == (ROOT / "src" / "dpbench" / "py.typed").is_file()
+    assert int(project["version"].split(".")[0]) == 0
+    assert "Development Status :: 3 - Alpha" in said
+
+
+def test_security_is_said_and_found(readme):
+    """README links the page; its links lead somewhere, its commands exist, and it gives no address of a person."""
+    page = (ROOT / "SECURITY.md").read_text()
+    assert "[SECURITY.md](SECURITY.md)" in readme
+    assert "@" not in page
+    for path, anchor in re.findall(r"\]\(([^)#]*)#?([^)]*)\)", page):
+        headings = re.findall(r"^#+ (.*)$", (ROOT / path).read_text(), re.MULTILINE)
+        assert anchor in {re.sub(r"[^a-z0-9 -]", "", each.lower()).replace(" ", "-") for each in headings}
+    known = build_parser()._subparsers._group_actions[0].choices
+    assert set(re.findall(r"`dpbench ([a-z]+)", page)) <= {*known}
+    for option in ("--timeout", "--memory"):
+        assert option in page
+        assert option in known["run"].format_help()
+    for verb in ("report", "figures"):
+        assert "--with" in known[verb].format_help()
+    included = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["sdist"]
+    assert "SECURITY.md" in included["include"]

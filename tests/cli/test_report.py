@@ -6,7 +6,6 @@ from importlib import import_module
 import pytest
 
 from dpbench.cli import main
-from dpbench.page.cards import Gallery
 from dpbench.results import Results
 from dpbench.store import Store
 from page.study import HOSTILE, rows
@@ -122,10 +121,10 @@ def test_a_page_says_whether_its_advice_is_that_of_the_study(store, tmp_path, mo
     """The recommender goes by the study of the package, which a page of other results does not show."""
     import dpbench.gallery.make as make
 
-    monkeypatch.setattr(make, "gallery_for", lambda **_: Gallery((), (), (), {"factors": {}}))
-    monkeypatch.setattr(make, "yardsticks", lambda _: {})
     shown = []
-    monkeypatch.setattr(make, "page", lambda *_, gallery, **__: shown.append(gallery.advice["shown"]))
+    monkeypatch.setattr(make, "gallery_for", lambda study, **_: shown.append(study))
+    monkeypatch.setattr(make, "yardsticks", lambda _: {})
+    monkeypatch.setattr(make, "page", lambda *_, **__: None)
     published, private = make.shipped_file("published"), make.shipped_file("private")
     opened = {each: lambda form=form: Results.from_rows(rows(domains=("256",), variants=(form,))) for form, each in
               (("published", published), ("private", private), ("published", store))}  # fmt: skip
