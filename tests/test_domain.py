@@ -11,11 +11,16 @@ from dpbench.domain import Domain
 from dpbench.errors import InvalidDomain
 
 
+class Whole(int):
+    """A whole number of another class."""
+
+
 @pytest.mark.parametrize(
     ("like", "shape"),
     [
         (1024, (1024,)),
         (np.int64(8), (8,)),
+        (Whole(8), (8,)),
         ("1024", (1024,)),
         ("128x64", (128, 64)),
         (" 4 x 3 x 2 ", (4, 3, 2)),
@@ -49,6 +54,32 @@ def test_what_is_no_domain_is_refused_in_one_line(bad):
         Domain.of(bad)
     assert "\n" not in str(refusal.value)
     assert len(str(refusal.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        *((each, "20 axes was given; give at most 12") for each in ((2,) * 20, [2] * 20, "x".join("2" * 20))),
+        *((each, "20 axes") for each in (np.ones(20), np.ones(20, dtype=int), range(20))),
+        *((each, "more than 12 axes was given") for each in (iter([2] * 20), range(2**70))),
+        ((2,) * 10**6, "1000000 axes was given"),
+        *(
+            (each, "is 9007199254740993; give at least 1 and at most 9007199254740992")
+            for each in (2**53 + 1, [2**53 + 1])
+        ),
+        ("9" * 19, "along an axis is 9999999999999999999; give"),
+        (10**400, "along an axis is a huge number; give"),
+        ("0x3", "along an axis is 0; give at least 1"),
+        (Whole(-5), "along an axis is -5; give at least 1"),
+        (True, "cannot read the domain True;"),
+        (b"12", "cannot read the domain b'12';"),
+    ],
+)
+def test_the_reason_of_a_refusal_is_true(bad, reason):
+    """Extreme axes and numbers of axes are told as they were given."""
+    with pytest.raises(InvalidDomain) as refusal:
+        Domain.of(bad)
+    assert reason in str(refusal.value)
 
 
 @settings(deadline=None)

@@ -1,13 +1,18 @@
 """Somebody's own file with something beside it, everywhere that such a file can be named."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from chaos.small import canonical, plan_file, study
+from dpbench.algorithms.identity import Identity
+from dpbench.audit.properties import measured_properties
+from dpbench.audit.subject import SMALL_DOMAINS, Subject
 from dpbench.cli import main
 from dpbench.errors import InvalidInput, UnknownName
+from dpbench.gallery.budget_use import BudgetUse
 from dpbench.plugins import load_class, load_class_or_function
 from dpbench.run.execution import agenda, execute
 from dpbench.run.executors.serial import Serial
@@ -29,6 +34,9 @@ class Mine(dpb.Algorithm):
     consistent = True
     free = {"share": (1.0, 2.0)}
     share: float = 1.0
+
+    def supports(self, domain):
+        return domain.size <= 2**20
 
     def estimate(self, data, workload):
         from tools.late import OFFSET
@@ -139,6 +147,27 @@ def test_a_file_that_changes_while_it_is_run_fails(mine, tmp_path):
     outcome = execute(units, store, Serial(), plan=plan)
     assert {row.algorithm for row in outcome.failures} == {"Mine"}
     assert "helper.py, which Mine uses, has changed since the run began" in outcome.failures[0].failure
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda mine: BudgetUse.of(mine).lines,
+        lambda mine: not measured_properties(type(mine)).failure,
+        lambda mine: list(Subject(mine).domains(SMALL_DOMAINS)),
+    ],
+)
+def test_supports_is_given_a_domain(ask):
+    """Never a text: the algorithm asks it for its size."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Small(Identity):
+        name = "Small"
+
+        def supports(self, domain):
+            return domain.size <= 2**20
+
+    assert ask(Small())
 
 
 def test_dask(mine, tmp_path):

@@ -41,6 +41,8 @@ Floats = NDArray[np.float64]
 Variant = Literal["private", "published"]
 SideInformation = Literal["estimated", "public"]
 
+NUMBERS_PER_PRICED_CELL = 12
+"""What an expected error takes, beside what work on a domain does."""
 VARIANTS = ("private", "published")
 SIDE_INFORMATION = ("estimated", "public")
 LARGEST_PARAMETER = 1e100
@@ -484,7 +486,8 @@ class Algorithm:
         8.0
         """
         notion = self.notion(epsilon, delta, rho)
-        self._check_domain(Workload.insist(workload).domain.afford(), workload)
+        domain = Workload.insist(workload).domain
+        self._check_domain(domain.afford(NUMBERS_PER_PRICED_CELL * domain.size), workload)
         strategy, unit_error = self.measurement(workload)
         return finite_error(notion._noise_variance(strategy) * unit_error)
 

@@ -21,6 +21,7 @@ from dpbench import algorithms, fitted
 from dpbench.algorithm import Algorithm
 from dpbench.algorithms.hdmm import HDMM
 from dpbench.errors import DPBenchError, Unsupported
+from dpbench.given import afford
 from dpbench.limits import limit, unit_variance, within_floats
 from dpbench.measuring.yardstick import Yardstick
 from dpbench.privacy import Notion, PureDP, read_budget
@@ -28,6 +29,8 @@ from dpbench.workloads import Workload
 
 SHIPPED = Path(fitted.__file__).parent / "strategies.csv"
 """The errors that come with the package."""
+NUMBERS_PER_CELL = {"one axis": 96, "several": 48}
+"""What the errors of all of them together take; time grows with it, and comes to two minutes at 4 gigabytes."""
 COLUMNS = ("workload", "key", "algorithm", "pure", "zCDP")
 """Its columns; the last two are errors at epsilon 1 and at rho 1/2, empty where an algorithm has no such notion."""
 LIMIT = "limit"
@@ -68,6 +71,9 @@ def expected_errors(
     lets it take its time, up to a minute for an axis of 4,096 cells and minutes for longer ones.
     """
     budgets = {one: read_budget(epsilon, delta, rho, one_measurement=one) for one in (True, False)}
+    domain = Workload.insist(workload).domain
+    each = NUMBERS_PER_CELL["one axis" if domain.ndim == 1 else "several"]
+    afford(each * domain.size, f"the errors of all data-independent algorithms on the domain {domain}")
     budget = budgets[True]
     units = unit_errors(workload, budget.name)
     least = within_floats(units[LIMIT] * unit_variance(budget))

@@ -24,6 +24,8 @@ _Number = TypeVar("_Number", np.int64, np.float64)
 NUMBERS = (int, float, np.integer, np.floating)
 MOST_AXES = 12
 """How many axes there can be; corners of a box are twice as many with every one."""
+MOST_CELLS = 2**53
+"""How many cells an axis can have; floats count exactly up to there."""
 NUMBERS_PER_CELL = 4
 """What work on a domain takes: counts, noise, an estimate, and one array to work with."""
 
@@ -43,14 +45,17 @@ class Domain:
     shape: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", _sides(self.shape))
+        given = self.shape
+        object.__setattr__(self, "shape", _sides(given))
         if not self.shape:
             raise InvalidDomain("a domain needs at least one axis; give for example 1024 or '128x128'")
         if len(self.shape) > MOST_AXES:
-            raise InvalidDomain(f"a domain of {len(self.shape)} axes was given; give at most {MOST_AXES}")
+            raise InvalidDomain(f"a domain of {_how_many(given)} axes was given; give at most {MOST_AXES}")
         for side in self.shape:
-            if not 1 <= side <= 2**53:
-                raise InvalidDomain(f"a domain has an axis of {shown(side)} cells; every axis needs at least 1")
+            if not 1 <= side <= MOST_CELLS:
+                raise InvalidDomain(
+                    f"the number of cells along an axis is {shown(side)}; give at least 1 and at most {MOST_CELLS}"
+                )
 
     @classmethod
     def of(cls, like: DomainLike) -> Domain:
@@ -58,10 +63,11 @@ class Domain:
         if isinstance(like, Domain):
             return like
         if isinstance(like, str):
-            if not re.fullmatch(r"\s*\d{1,18}\s*(x\s*\d{1,18}\s*)*", like, re.ASCII):
+            if not re.fullmatch(r"\s*\d{1,4000}\s*(x\s*\d{1,4000}\s*)*", like, re.ASCII):
                 raise InvalidDomain(f"cannot read the domain {shown(like)}; write for example '1024' or '128x128'")
             return cls(tuple(int(side) for side in like.split("x")))
-        return cls((like,) if isinstance(like, int | np.integer | bytes) else like)  # type: ignore[arg-type]
+        single = isinstance(like, int | np.integer) and not isinstance(like, bool)
+        return cls((like,) if single else like)  # type: ignore[arg-type]
 
     @property
     def size(self) -> int:
@@ -129,3 +135,11 @@ def _sides(given: object) -> tuple[int, ...]:
     if not exact:
         raise InvalidDomain(f"cannot read the domain {shown(given)}; give whole numbers such as 1024 or (128, 128)")
     return whole
+
+
+def _how_many(given: object) -> str:
+    """Return the length of more axes than there can be, as far as it is known."""
+    try:
+        return str(len(given))  # type: ignore[arg-type]
+    except Exception:  # an iterator, or more than any length can say
+        return f"more than {MOST_AXES}"

@@ -7,6 +7,7 @@ import pytest
 
 import dpbench as dpb
 from dpbench.advice import experience
+from dpbench.advice.advisor import WORST, Fixed
 from dpbench.advice.experience import AfterRelease, Experience
 from dpbench.cli import main
 from dpbench.mathematics.postprocess import apply_steps
@@ -148,6 +149,46 @@ def test_bad_input(facts, words):
     with pytest.raises(dpb.errors.DPBenchError, match=words) as failure:
         dpb.recommend(**({"cells": "64", "epsilon": 1.0, "records": 100} | facts))
     assert "\n" not in str(failure.value)
+
+
+MANY = ["10000000", "9007199254740992x9007199254740992", "1000000x1000000x1000000"]
+
+
+@pytest.mark.parametrize("cells", MANY)
+@pytest.mark.parametrize("verb", [["recommend", "--records", "1000", "--cells"], ["strategies", "--domain"]])
+def test_more_cells_than_fit_into_memory_are_refused_beforehand(cells, verb, capsys):
+    """In one line that says the limit and what to do."""
+    assert main([*verb, cells, "--epsilon", "1"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert f"the domain {cells} would take about" in told
+    assert "the limit is 4 GB; ask for less, or set DPBENCH_MEMORY to the gigabytes" in told
+
+
+@pytest.mark.parametrize("name", ["Identity", "Privelet", "Hb", "H", "GreedyH", "HbW", "HDMM"])
+def test_an_expected_error_that_takes_too_much_memory_is_refused(name):
+    """Whichever algorithm is asked, before it begins."""
+    with pytest.raises(dpb.errors.DPBenchError, match=r"ask for less|use HbW"):
+        dpb.algorithms.get(name).expected_error(dpb.workloads.Prefix(10**8), 1)
+
+
+def test_an_algorithm_that_pads_many_axes_is_left_out():
+    """Hb pads every axis to the longest: the others are advised on all the same."""
+    ranges = dpb.workloads.RandomRange("5x6x7x6x4x64", queries=20)
+    with pytest.raises(dpb.errors.NotEnoughMemory, match="to which the domain 5x6x7x6x4x64 is padded"):
+        dpb.algorithms.get("Hb").expected_error(ranges, 1)
+    advice = dpb.recommend(ranges.domain, 1, 10**5, workload=ranges)
+    assert advice.expected > 0
+    assert "Hb" not in (advice.algorithm, *(each.algorithm for each in advice.alternatives))
+
+
+def test_boxes_of_many_axes_count_by_their_corners(monkeypatch):
+    """A box of twelve axes has 4,096 of them: 200 runs of 2,000 boxes are not simulated."""
+    domain = dpb.Domain((2,) * 12)
+    ranges = dpb.workloads.RandomRange(domain, queries=2000)
+    monkeypatch.setattr(type(dpb.algorithms.get("Identity")), "run", None)
+    seen = Fixed("Identity", 3.0, ranges, 1.0, 0.0).range
+    assert (seen.expected, seen.low, seen.bad_run) == (3.0, 0.0, 3.0 * WORST**0.5)
 
 
 def test_json(capsys):

@@ -8,7 +8,7 @@ import pytest
 from dpbench.cli import main
 from dpbench.results import Results
 from dpbench.store import Store
-from page.study import rows
+from page.study import HOSTILE, rows
 
 
 @pytest.fixture
@@ -101,6 +101,36 @@ def test_tables_need_no_drawing_library(store, tmp_path, capsys):
     """All tables, named one per line."""
     assert main(["figures", store, "--out", str(tmp_path / "tables"), "--tables-only"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 18
+
+
+def test_what_is_named_and_what_is_ones_own_is_always_drawn(store, tmp_path, capsys, monkeypatch):
+    """By its name in any spelling; a name that the results do not hold is refused."""
+    drawn = []
+    monkeypatch.setattr("dpbench.page.figures", lambda *_, always, **__: drawn.append(always) or [], raising=False)
+    (tmp_path / "mine.py").write_text(MINE.format(name="Mine", first="pass"))
+    figures = ["figures", store, "--out", str(tmp_path / "figures")]
+    assert main([*figures, "--with", "dawa", "--with", "Hb"]) == 0
+    assert drawn == [{"DAWA", "Hb", HOSTILE}]
+    for absent, name in (("SF", "SF"), (f"{tmp_path / 'mine.py'}:Mine", "Mine")):
+        capsys.readouterr()
+        assert main([*figures, "--with", absent]) == 2
+        assert f"there is no algorithm in these results named '{name}'" in capsys.readouterr().err
+
+
+def test_a_page_says_whether_its_advice_is_that_of_the_study(store, tmp_path, monkeypatch):
+    """The recommender goes by the study of the package, which a page of other results does not show."""
+    import dpbench.gallery.make as make
+
+    shown = []
+    monkeypatch.setattr(make, "gallery_for", lambda study, **_: shown.append(study))
+    monkeypatch.setattr(make, "yardsticks", lambda _: {})
+    monkeypatch.setattr(make, "page", lambda *_, **__: None)
+    published, private = make.shipped_file("published"), make.shipped_file("private")
+    opened = {each: lambda form=form: Results.from_rows(rows(domains=("256",), variants=(form,))) for form, each in
+              (("published", published), ("private", private), ("published", store))}  # fmt: skip
+    for path, beside in ((published, private), (store, private), (store, None), (private, None)):
+        make.make_page(path, tmp_path, private=beside, opened=lambda path: opened[path]())
+    assert shown == [True, False, False, True]
 
 
 def test_a_folder_that_is_no_store_is_told_in_one_line(tmp_path, capsys):

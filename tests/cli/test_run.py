@@ -128,7 +128,10 @@ def test_skipped_combinations_are_listed(plan, capsys, tmp_path):
     [
         (["--algorithm", "QuadTree", "--algorithm", "Hb"], "QuadTree (QuadTree runs on 2-D domains; 64 has 1 axes)"),
         (["--with", "QuadTree"], "QuadTree (QuadTree runs on 2-D domains; 64 has 1 axes)"),
-        (["--domain", "64", "--domain", "8x8"], "8x8 (no task of the plan has the axes of the domain 8x8)"),
+        (
+            ["--domain", "64", "--domain", "8x8"],
+            "8x8 (no task of the plan has the axes of the domain 8x8 and a dataset with as many)",
+        ),
         (
             ["--dataset", "bimodal", "--dataset", "clusters"],
             "clusters (no task of the plan has the axes of the dataset",
@@ -157,6 +160,82 @@ def test_what_a_plan_names_itself_is_asked_for_by_name(plan, capsys):
     assert "asked for and not run: QuadTree (QuadTree runs on 2-D domains" in capsys.readouterr().err
     assert run(str(path), "--quiet", "--algorithm", "Hb") == 0
     assert capsys.readouterr().err == ""
+
+
+OWN = '''
+from dataclasses import dataclass
+import dpbench as dpb
+from dpbench.mathematics.cells import Cells
+
+
+def plain(x, workload, epsilon, rng):
+    return x + rng.laplace(scale=1 / epsilon, size=x.shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Small(dpb.Algorithm):
+    """Noisy cells of a table of at most 32."""
+
+    name = "Small (at most 32) [cells]"
+    step: int = 1
+
+    def supports(self, domain):
+        return domain.size <= 32
+
+    def estimate(self, data, workload):
+        return data.laplace(Cells(data.domain), data.epsilon, "cells")
+'''
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["--with", "own.py:plain", "--delta", "1e-6", "--algorithm", "Hb"],
+            "plain (unaudited) (plain (unaudited) (private) has pure differential privacy alone)",
+        ),
+        (
+            ["--with", "own.py:Small", "--algorithm", "Hb"],
+            "Small (at most 32) [cells] (Small (at most 32) [cells] does not run on 64)",
+        ),
+        (
+            ["--dataset", "a [1] (b).npy", "--dataset", "bimodal"],
+            "a [1] (b) (domain 48 cannot be coarsened to 64: 64 does not divide 48; choose divisors of 48)",
+        ),
+        (  # the dataset that does not fit is no reason of the algorithm's
+            ["--dataset", "a [1] (b).npy", "--dataset", "bimodal", "--algorithm", "QuadTree", "--algorithm", "Hb"],
+            "QuadTree (QuadTree runs on 2-D domains; 64 has 1 axes)",
+        ),
+        (
+            ["--dataset", "bimodal", "--dataset", "clusters", "--domain", "64"],
+            "clusters (no task of the plan has the axes of the dataset clusters and a domain with as many)",
+        ),
+    ],
+)
+def test_the_reason_is_that_of_what_was_named(words, told, plan, capsys):
+    """Names and labels with brackets are compared whole, and a reason of something else is none."""
+    Path("own.py").write_text(OWN)
+    np.save("a [1] (b).npy", np.arange(48))
+    assert run(plan, "--quiet", "--trials", "1", "--samples", "1", *words) == 1
+    assert told in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_an_algorithm_with_parameters_is_told_by_its_name(plan, capsys):
+    """A plan's own parameters are part of the label, and the reason is found all the same."""
+    Path("own.py").write_text(OWN)
+    own = '{name = "own.py:Small", step = 2}, {name = "QuadTree", variant = "published"}'
+    Path(plan).write_text(Path(plan).read_text().replace('"Hb"', f'"Hb", {own}'))
+    assert run(plan, "--quiet", "--trials", "1", "--samples", "1") == 1
+    told = capsys.readouterr().err
+    assert "Small (at most 32) [cells] (Small (at most 32) [cells] does not run on 64)" in told
+    assert "QuadTree (QuadTree runs on 2-D domains; 64 has 1 axes)" in told
+
+
+def test_a_plan_without_datasets_says_so(plan, capsys):
+    """Nothing was skipped, so there is nothing to list."""
+    Path(plan).write_text(Path(plan).read_text().replace('["bimodal", "power-law"]', "[]"))
+    assert run(plan) != 0
+    assert "nothing that can run (it names no dataset); name one" in capsys.readouterr().err
 
 
 def test_what_was_not_named_may_be_skipped(tmp_path, monkeypatch, capsys):

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from dpbench import algorithms
 from dpbench.errors import InvalidInput
 from dpbench.measuring.yardstick import Yardstick
+from dpbench.page import palette
 from dpbench.page.print_figures import Overlay, figures
 from dpbench.results import Results
 from dpbench.standards import Standards
@@ -87,6 +89,39 @@ def test_titles_are_not_cut_off(monkeypatch, tmp_path):
         canvas.draw()
         title = figure._suptitle.get_window_extent(canvas.get_renderer())
         assert 0 <= title.x0 < title.x1 <= figure.bbox.width
+
+
+def test_an_algorithm_that_is_asked_for_is_drawn_wherever_it_errs(tmp_path):
+    """Also where it is competitive nowhere: figure 2a leaves it out otherwise."""
+    names = ("DAWA", "Identity", "Hb", "Uniform", "SF")
+    study = results(algorithms=names, domains=("256",), variants=("private",))
+    with matplotlib.rc_context({"svg.fonttype": "none"}):
+        for place, always in (("left-out", ()), ("drawn", {"SF"})):
+            figures(study, tmp_path / place, formats=("svg",), always=always)
+    assert ">SF<" not in (tmp_path / "left-out" / "figure2a.svg").read_text()
+    assert ">SF<" in (tmp_path / "drawn" / "figure2a.svg").read_text()
+
+
+def test_colours_and_markers_do_not_depend_on_what_else_is_drawn(tmp_path):
+    """One look for an algorithm, whichever others are in the figure, which standards hold, and which figure it is."""
+    few = results(algorithms=("Hb", "DAWA"), domains=("256",), datasets=("bimodal",), variants=("private",))
+    names = ("AHP", "Mine", "SF", "Hb", "DAWA")
+    many = results(algorithms=names, domains=("256",), datasets=("bimodal",), variants=("private",))
+    many = Results(many.columns, many.errors, standards=Standards(baselines=("Hb",)))
+    for place, study in (("few", few), ("many", many)):
+        figures(study, tmp_path / place, formats=("svg",), always={"DAWA", "Mine"})
+    looks = [(tmp_path / place / "figure2a.svg").read_text() for place in ("few", "many")]
+    colours = {name: palette.colour_of(name)[0] for name in ("DAWA", "Hb", "Mine")}
+    assert [[each in look for each in colours.values()] for look in looks] == [[True, True, False], [True] * 3]
+
+
+def test_no_two_algorithms_of_the_catalogue_look_alike():
+    """But for the paper's baselines, which are grey; an algorithm of one's own is like none of them."""
+    names = [name for name in algorithms.ours() if name not in palette.GREY]
+    own = ["Mine", "f (unaudited)", "DAWA(rho=0.3)"]
+    for ground in (0, 1):
+        colours = {palette.colour_of(name)[ground] for name in (*names, *own, "Identity")}
+        assert len(colours) == len(names) + len(own) + 1
 
 
 def test_values_of_the_authors_are_read(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 import dpbench as dpb
 from dpbench.page import page
+from dpbench.page.palette import colour_of
 from dpbench.results import Results
 from page import chromium
 from page.reader import FIGURES, as_number, table
@@ -231,6 +232,35 @@ def test_an_algorithm_has_one_colour(browser, shown):
           .map((each) => [each.textContent, each.querySelector('.swatch > *').getAttribute('fill')]))"""
     )
     assert {name: in_board[name] for name in colours} == colours
+
+
+def test_a_colour_is_that_of_every_page_and_figure(browser, tmp_path):
+    """Whichever algorithms stand beside it, which are competitive, and on either ground."""
+    swatches = """Object.fromEntries([...document.querySelectorAll('.board .name')]
+      .map((each) => [each.textContent, each.querySelector('.swatch > *').getAttribute('fill')]))"""
+    for place, names in enumerate((("Hb", "DAWA"), ("SF", "Mine", "DAWA", "AHP", "Hb", "Identity"))):
+        study = results(algorithms=names, datasets=("bimodal",), domains=("256",), variants=("private",))
+        written = page(study, tmp_path / str(place))
+        for dark in (False, True):
+            browser.open(written, dark=dark)
+            assert browser.run(swatches) == {name: colour_of(name)[dark] for name in names}
+
+
+def test_advice_names_its_source(browser, shown, tmp_path):
+    """The results of the page on the left and, where these are others, the study of the package on the right."""
+    from dpbench.advice.offline import carried
+
+    told = []
+    for study in (False, True):
+        advice = carried() | {"shown": study}
+        browser.open(page(shown[1], tmp_path, gallery=dataclasses.replace(shown[2], advice=advice)))
+        told.append([words(browser, f"#{each}") for each in ("advice-title", "recommend-title", "recommend .about")])
+    (left, right, about), (plain_left, plain_right, plain_about) = told
+    assert left == "What to use, by the results on this page"
+    assert right == "For your own table, by the study of DPBench"
+    assert "the study that comes with DPBench, not from the results on this page" in about
+    assert (plain_left, plain_right) == ("What to use", "For your own table")
+    assert "not from" not in plain_about
 
 
 def test_panels_can_have_one_order(browser, shown):

@@ -230,9 +230,11 @@ class Fixed:
     @property
     def _seen(self) -> Range:
         """The same from runs now."""
-        if RUNS * (self.workload.domain.size + (self.workload.queries or 0)) > MOST_NUMBERS:
+        domain = self.workload.domain
+        corners = 1 if domain.ndim <= 2 else 2**domain.ndim  # of a box; up to two axes a kernel adds them up
+        if RUNS * (domain.size + corners * (self.workload.queries or 0)) > MOST_NUMBERS:
             return Range(self.error, 0.0, self.error, self.error * sqrt(WORST))
-        zeros = np.zeros(self.workload.domain.shape, dtype=np.int64)
+        zeros = np.zeros(domain.shape, dtype=np.int64)
         algorithm = algorithms.get(self.algorithm)
         budget = {"epsilon": self.epsilon, "delta": self.delta, "trials": RUNS, "seed": 0}
         runs = algorithm.run(zeros, self.workload, **budget)

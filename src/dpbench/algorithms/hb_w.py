@@ -22,6 +22,8 @@ from dpbench.workloads import Workload
 
 NORMS = {"pure": 1, "zCDP": 2}
 """By which norm the weights of the levels are paid for."""
+NUMBERS_PER_CELL = 60
+"""What the choice of a hierarchy takes."""
 
 
 def _hierarchy(workload: Workload, notion: Notion) -> Hierarchy:
@@ -80,7 +82,8 @@ class HbW(Algorithm):
     ) -> float:
         """That of the notion's hierarchy, in closed form, since blocks of a level are alike."""
         notion = self.notion(epsilon, delta, rho)
-        self._check_domain(Workload.insist(workload).domain.afford(), workload)
+        domain = Workload.insist(workload).domain
+        self._check_domain(domain.afford(NUMBERS_PER_CELL * domain.size), workload)
         hierarchy = _hierarchy(workload, notion)
         strategy = _solver(workload.domain, hierarchy).strategy
         return finite_error(notion._noise_variance(strategy) * hierarchy_variance(workload, hierarchy))

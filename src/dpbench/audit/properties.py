@@ -151,7 +151,7 @@ def shapes(domain: Domain) -> Iterator[tuple[str, Counts]]:
 
 
 def _domains(algorithm: Algorithm) -> list[Domain]:
-    fitting = [Domain.of(written) for written in DOMAINS if algorithm.supports(written)]
+    fitting = [domain for domain in map(Domain.of, DOMAINS) if algorithm.supports(domain)]
     return fitting or list(Subject(algorithm).domains(SMALL_DOMAINS))[:2]
 
 

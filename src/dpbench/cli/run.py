@@ -55,6 +55,8 @@ NAMED = 3
 """How many things that were asked for and cannot run one line names."""
 FAILURE = ("algorithm", "variant", "dataset", "domain", "scale", "epsilon", "sample", "failure")
 """What JSON reports of a unit that failed."""
+SKIPPED = ("algorithm", "dataset", "domain", "reason")
+"""What JSON reports of a combination that cannot run."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -199,7 +201,7 @@ def _report_skipped(plan: Plan, chosen: argparse.Namespace) -> dict[str, str]:
 
 def _list_skipped(plan: Plan, *, as_json: bool) -> int:
     if as_json:
-        write_json([asdict(skip) for skip in plan.work[1]])
+        write_json([{key: getattr(skip, key) for key in SKIPPED} for skip in plan.work[1]])
         return 0
     for skip in plan.work[1]:
         sys.stdout.write(f"{skip.algorithm} on {skip.dataset} at {skip.domain}: {skip.reason}\n")

@@ -32,7 +32,7 @@ class BudgetUse:
     @classmethod
     def of(cls, algorithm: Algorithm) -> BudgetUse:
         """Drawn up now; nothing of an algorithm that fails there, which its audit reports."""
-        domain = next((Domain.of(each) for each in DOMAINS if algorithm.supports(each)), None)
+        domain = next((each for each in map(Domain.of, DOMAINS) if algorithm.supports(each)), None)
         ledger = None if domain is None else _ledger(algorithm, domain)
         if ledger is None:
             return cls()

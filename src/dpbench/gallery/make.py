@@ -14,6 +14,7 @@ from dpbench.gallery.algorithm_facts import algorithm_cards
 from dpbench.gallery.histograms import dataset_cards, examples
 from dpbench.page.cards import Gallery
 from dpbench.page.web_page import page
+from dpbench.paper.study import FILES, shipped_file
 from dpbench.results import Results
 from dpbench.yardsticks import yardsticks
 
@@ -40,7 +41,14 @@ def make_page(
     for more in beside:
         results = results.joined(opened(more))
     present = {name: set(results.columns[name].tolist()) for name in ("dataset", "algorithm")}
-    gallery = gallery_for(audit=audit, added=added, names=present["dataset"], algorithms=present["algorithm"])
+    sources = {Path(each).resolve() for each in (path, *([] if private is None else [private]), *beside)}
+    gallery = gallery_for(
+        audit=audit,
+        added=added,
+        names=present["dataset"],
+        algorithms=present["algorithm"],
+        study=sources <= {shipped_file(name).resolve() for name in FILES},
+    )
     heading = title or f"DPBench: {Path(path).name}"
     return page(results, out, gallery=gallery, title=heading, yardsticks=yardsticks(results))
 
@@ -51,12 +59,13 @@ def gallery_for(
     added: Sequence[str] = (),
     names: Collection[str] = (),
     algorithms: Collection[str] | None = None,
+    study: bool = False,
 ) -> Gallery:
     """Cards of everything in the catalogues and of what was added, and examples of what is on this machine.
 
     Shapes are described if they are among ``names``, the datasets of the results. With ``algorithms``, those of the
     results, only these and the ones in examples get cards. Noisy histograms of algorithms that were added are the
-    first to choose from.
+    first to choose from. ``study`` says that the results are the study that advice goes by.
     """
     shapes = [each for each in SHAPES.values() if each.name in names]
     shown = examples(shapes=shapes)
@@ -74,7 +83,9 @@ def gallery_for(
     shown_there = {estimate.algorithm for example in shown for estimate in example.estimates}
     wanted = None if algorithms is None else shown_there.union(algorithms) - theirs
     cards = [card for card in algorithm_cards(audit, wanted) if card.name not in theirs]
-    return Gallery((*cards, *(each.card for each in own)), dataset_cards(shapes=shapes), shown, carried())
+    return Gallery(
+        (*cards, *(each.card for each in own)), dataset_cards(shapes=shapes), shown, carried() | {"shown": study}
+    )
 
 
 def _side_by_side(first: Results, second: Results) -> Results:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain
+from dpbench.given import afford
 from dpbench.mathematics.buckets import cells_along
 from dpbench.mathematics.leaf_images import Leaves, Objective, moments
 from dpbench.mathematics.tree import Tree, without_unmeasured
@@ -24,6 +25,10 @@ from dpbench.workloads.ranges import LARGEST_WEIGHT
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+NUMBERS_PER_CELL = 50
+"""What a tree and its weights take."""
 
 
 def greedy_tree(
@@ -42,6 +47,7 @@ def greedy_tree(
     line = cells_along(workload.domain, padded)
     if edges is None:
         edges = np.arange(len(line) + 1)
+    afford(NUMBERS_PER_CELL * len(edges), f"a greedy tree over {len(edges) - 1} cells")
     split = split_line(len(edges) - 1, _changes(workload, padded, edges), branching)
     if isinstance(workload, Prefix):
         from dpbench.mathematics.kernels.greedy import prefix_shares

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.errors import Unsupported
+from dpbench.given import afford
 from dpbench.mathematics.moments import Lengths, counted
 from dpbench.workloads import AxisRanges, Prefix, Workload
 
@@ -157,6 +158,7 @@ class Boxes:
 
     def _covered(self) -> NDArray[np.bool_]:
         """Which cells of the grid some box covers."""
+        afford(3 * prod(many + 1 for many in self.groups), "a grid of the corners of all ranges")
         change = np.zeros([many + 1 for many in self.groups], dtype=np.int64)
         for corner in np.ndindex(*[2] * len(self.groups)):
             ends = np.where(np.array(corner, dtype=bool), self.upper, self.lower)

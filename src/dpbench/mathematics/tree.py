@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dpbench.domain import Domain
 from dpbench.errors import InvalidInput
+from dpbench.given import afford
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -173,6 +174,8 @@ def complete_tree(domain: Domain, branching: int, weights: Floats) -> Tree:
     which a walk meets the leaves.
     """
     height = len(weights) - 1
+    places = prod(branching if side > 1 else 1 for side in domain) ** height
+    afford((2 * domain.ndim + 8) * places, f"a tree of {places} cells, to which the domain {domain} is padded,")
     coordinates = [np.zeros(1, dtype=np.int64) for _ in domain]
     parts = [branching if side > 1 else 1 for side in domain]
     digits = np.indices(parts).reshape(domain.ndim, -1)

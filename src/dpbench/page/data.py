@@ -16,6 +16,7 @@ from dpbench.interpreting import PER_QUERY, competitive_sets, find_test, regret
 from dpbench.measuring.yardstick import Yardstick
 from dpbench.page.cards import Example, Gallery, Posterior
 from dpbench.page.packing import Block
+from dpbench.page.palette import colour_of
 from dpbench.results import Results
 from dpbench.results.display import short_labels
 from dpbench.results.loss_summaries import LEVEL, SUMMARISED
@@ -90,6 +91,7 @@ def page_data(
         "dimensions": [Domain.of(each).ndim for each in names["domain"]],
         "sizes": [Domain.of(each).size for each in names["domain"]],
         "algorithmOf": _owners(parts, names["algorithm"]),
+        "colours": _colours(names["algorithm"], gallery),
         "privacy": [_privacy(part) for part in parts],
         "origin": results.metadata.get("origin", {}),
         "cards": [asdict(card) for card in gallery.algorithms],
@@ -249,6 +251,12 @@ def _owners(parts: list[FormResults], names: list[str]) -> list[str]:
         for name, algorithm in zip(part.names.tolist(), part.results.columns["algorithm"].tolist(), strict=True)
     }
     return [owner[name] for name in names]
+
+
+def _colours(names: list[str], gallery: Gallery) -> dict[str, tuple[str, str]]:
+    """Return the colour of everything that is named on the page, on a light and on a dark ground."""
+    shown = {estimate.algorithm for example in gallery.examples for estimate in example.estimates}
+    return {name: colour_of(name) for name in sorted({*names, *(card.name for card in gallery.algorithms), *shown})}
 
 
 def _regret(part: FormResults, names: dict[str, list[Any]]) -> list[list[Any]]:

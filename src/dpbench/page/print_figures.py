@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -19,6 +19,7 @@ from dpbench.interpreting import competitive_sets
 from dpbench.measuring.yardstick import Yardstick
 from dpbench.page.data import FormResults, by_form
 from dpbench.page.figure_lines import yardstick_lines, yardstick_words
+from dpbench.page.palette import colour_of, marker_of
 from dpbench.results import Results
 from dpbench.results.markup import power_of_ten
 from dpbench.store.files import refusal
@@ -36,10 +37,10 @@ PANELS_ACROSS = 3
 """Panels of figure 1 beside each other: what a page of print is wide enough for."""
 LONGEST = 24
 """Most letters of a name in a figure."""
-MARKERS = "osv^D<>Pp*hX8d"
 LINES = ("--", ":", "-.")
 """Of the baselines, in their order."""
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c7a5b", "#7a6fd0", "#999933", "#a8325e")
+THEIRS = "#d55e00"
+"""The colour of the authors' values."""
 Floats = NDArray[np.float64]
 
 
@@ -79,8 +80,11 @@ def figures(
     authors: Sequence[str | PathLike[str]] = (),
     formats: Sequence[str] = FORMATS,
     yardsticks: Mapping[Group, Yardstick] | None = None,
+    always: Collection[str] = (),
 ) -> list[Path]:
     """Write every figure of the paper that the results can give; the files.
+
+    Figures 2a and 2b show baselines, Hb, what is competitive somewhere, and the algorithms named in ``always``.
 
     ``yardsticks`` is what :func:`dpbench.yardsticks.yardsticks` makes of the results: with it, the limit and the best
     known strategy are drawn as lines.
@@ -101,7 +105,7 @@ def figures(
     }
     with _matplotlib().rc_context(style):
         for study in parts:
-            for name, figure in _drawn(study, overlay, yardsticks or {}):
+            for name, figure in _drawn(study, overlay, yardsticks or {}, frozenset(always)):
                 stem = name if len(parts) == 1 else f"{name}-{study.form}"
                 files += _save(figure, folder, stem, formats)
     return files
@@ -125,7 +129,9 @@ def _matplotlib() -> Any:
     return mpl
 
 
-def _drawn(study: FormResults, overlay: Overlay, yardsticks: Mapping[Group, Yardstick]) -> Iterable[tuple[str, Any]]:
+def _drawn(
+    study: FormResults, overlay: Overlay, yardsticks: Mapping[Group, Yardstick], always: frozenset[str]
+) -> Iterable[tuple[str, Any]]:
     for axes, letter in ((1, "a"), (2, "b")):
         part = _main_table(study, axes)
         if part is not None:
@@ -133,7 +139,7 @@ def _drawn(study: FormResults, overlay: Overlay, yardsticks: Mapping[Group, Yard
                 overlay if part.results[0].domain == DOMAINS[axes] else Overlay({})
             )  # theirs are of this domain alone
             yield f"figure1{letter}", _by_scale(part, f"1{letter}", same, yardsticks)
-            yield f"figure2{letter}", _by_dataset(part, f"2{letter}", SCALES[axes], same, yardsticks)
+            yield f"figure2{letter}", _by_dataset(part, f"2{letter}", SCALES[axes], same, yardsticks, always)
     yield from (("figure2c", figure) for figure in [_by_domain(study, yardsticks)] if figure is not None)
 
 
@@ -196,7 +202,7 @@ def _by_scale(study: FormResults, figure: str, overlay: Overlay, yardsticks: Map
             panel.plot(np.full(len(values), place), values, ".", color="black", markersize=3.5, alpha=0.7)
             panel.plot([place], [values.mean()], "D", color="white", markeredgecolor="black", markersize=5)
             panel.plot(
-                [place], [overlay.at(figure, name, scale)], "_", color=COLOURS[1], markersize=10, markeredgewidth=1.8
+                [place], [overlay.at(figure, name, scale)], "_", color=THEIRS, markersize=10, markeredgewidth=1.8
             )
         for _, value, look in yardstick_lines(study.results, yardsticks, scale):
             panel.axhline(value, zorder=0, **look)
@@ -209,25 +215,29 @@ def _by_scale(study: FormResults, figure: str, overlay: Overlay, yardsticks: Map
 
 
 def _by_dataset(
-    study: FormResults, figure: str, scale: int, overlay: Overlay, yardsticks: Mapping[Group, Yardstick]
+    study: FormResults,
+    figure: str,
+    scale: int,
+    overlay: Overlay,
+    yardsticks: Mapping[Group, Yardstick],
+    always: frozenset[str],
 ) -> Any:
-    """Figures 2a and 2b: baselines, Hb and every algorithm that is competitive on some dataset at this scale."""
+    """Figures 2a and 2b: baselines, Hb, every algorithm that is competitive on some dataset at this scale, and some."""
     from matplotlib.figure import Figure
 
     scales = sorted(set(study.results.columns["scale"].tolist()))
     scale = scale if scale in scales else scales[0]
     here = _narrowed(study, Domain.of(study.results[0].domain).ndim, {"scale": scale})
     means, sets = _means(here), competitive_sets(here.results)
-    shown = {here.short[label] for label, wins in sets.counts().items() if wins} | {
-        *here.results.standards.baselines,
-        "Hb",
-    }
+    shown = {here.short[label] for label, wins in sets.counts().items() if wins}
+    shown |= {*here.results.standards.baselines, "Hb"}
+    shown |= set(here.names[[name in always for name in here.results.columns["algorithm"]]].tolist())
     names = [name for name in sorted(set(here.names.tolist()), key=str.casefold) if name in shown]
     datasets = sorted(set(here.results.columns["dataset"].tolist()))
     drawn = Figure(figsize=(max(4.0, 0.32 * len(datasets) + 2), 3.2), layout="constrained")
     panel = drawn.subplots()
-    for place, name in enumerate(names):
-        look = _look(here, name, place)
+    for name in names:
+        look = _look(name)
         at = {
             dataset: means[(here.names == name) & (here.results.columns["dataset"] == dataset)] for dataset in datasets
         }
@@ -267,7 +277,7 @@ def _by_domain(study: FormResults, yardsticks: Mapping[Group, Yardstick]) -> Any
     drawn = Figure(figsize=(2.6 * len(sets) * len(scales) + 1.2, 3.0), layout="constrained")
     panels = np.atleast_1d(drawn.subplots(1, len(sets) * len(scales), sharey=True))
     for panel, (dataset, scale) in zip(panels, ((d, s) for d in sets for s in scales), strict=True):
-        for place, name in enumerate(names):
+        for name in names:
             own = (part.names == name) & (columns["dataset"] == dataset) & (columns["scale"] == scale)
             line = [means[own & (columns["domain"] == domain)] for domain in domains]
             panel.plot(
@@ -275,9 +285,9 @@ def _by_domain(study: FormResults, yardsticks: Mapping[Group, Yardstick]) -> Any
                 [float(each[0]) if len(each) else np.nan for each in line],
                 markersize=3.5,
                 linewidth=1,
-                linestyle="-" if name not in part.results.standards.baselines and place < len(COLOURS) else "--",
+                linestyle="--" if name in part.results.standards.baselines else "-",
                 label=_verbatim(name),
-                **_look(part, name, place),
+                **_look(name),
             )
         at = [yardstick_lines(_narrowed(part, 2, {"domain": domain}).results, yardsticks, scale) for domain in domains]
         for place, (name, _, look) in enumerate(at[0] if all(at) else ()):
@@ -294,10 +304,9 @@ def _error(study: FormResults) -> str:
     return f"mean {study.results.standards.error_words}".replace("$", r"\$")
 
 
-def _look(study: FormResults, name: str, place: int) -> dict[str, Any]:
-    """Marker and colour of an algorithm; baselines are grey."""
-    colour = "#777777" if name in study.results.standards.baselines else COLOURS[place % len(COLOURS)]
-    return {"marker": MARKERS[place % len(MARKERS)], "color": colour}
+def _look(name: str) -> dict[str, Any]:
+    """Return the marker and the colour of an algorithm, as in every other figure."""
+    return {"marker": marker_of(name), "color": colour_of(name)[0]}
 
 
 def _scale(scale: int) -> str:

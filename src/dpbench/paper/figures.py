@@ -26,7 +26,8 @@ def figure_1(part: Part) -> Answer:
     near = sum(abs(row["difference"]) <= row["tolerance"] for row in rows)
     far = sum(abs(row["difference"]) <= max(row["tolerance"], FAR) for row in rows)
     holds = near >= 50 and far >= 60
-    words = f"{near} of {len(rows)} rows within {NEAR:.2f}, {far} within {FAR:.2f} of log10 error"
+    within = f"{NEAR:.2f} ({SHARED_NOISE:.2f} where the error is noise alone)"
+    words = f"{near} of {len(rows)} rows within {within}, {far} within {FAR:.2f} of log10 error"
     exceptions = [row for row in rows if abs(row["difference"]) > row["tolerance"]]
     return Answer(words, holds, _exceptions(exceptions), {"within 0.10": near, "within 0.20": far}, rows)
 

@@ -42,7 +42,7 @@ MOST_ROWS = 10**6
 def audit_release(name: str, *, runs: int = RUNS, seed: int = 0) -> AuditReport:
     """Releases of small tables at epsilon 1 and 4, ``runs`` on each side; the noise is fresh, the events are seeded."""
     started, algorithm = time.perf_counter(), released_algorithm(name)
-    supported = [Domain.of(each) for each in DOMAINS if algorithm.supports(each)]
+    supported = [domain for domain in map(Domain.of, DOMAINS) if algorithm.supports(domain)]
     workloads = [workload_for(domain) for domain in dict.fromkeys((supported[0], supported[-1]))]
 
     def outputs(

@@ -18,6 +18,7 @@ from dpbench.run.identity import IDENTITY
 from dpbench.run.interruption import Interruption
 from dpbench.run.plan import Plan, Skipped
 from dpbench.run.provenance import code_state, command, machine
+from dpbench.run.skipped import main_reason
 from dpbench.run.units import Unit, describe
 from dpbench.store import Row, Store
 from dpbench.store.loss_versions import asked_for_losses
@@ -86,8 +87,9 @@ def agenda(plan: Plan, store: Store | None, *, retry_failed: bool = False, shard
     """Find out what is missing; refuse to mix results on different data."""
     units, skipped = plan.work
     if not units:
-        reason = f" ({skipped[0].reason})" if skipped else ""
-        raise InvalidPlan(f"the plan {plan.file or plan.name} has nothing that can run{reason}; see --list-skipped")
+        reason = main_reason(skipped) or "it names no dataset"
+        advice = "see --list-skipped" if skipped else "name one with datasets, or --dataset"
+        raise InvalidPlan(f"the plan {plan.file or plan.name} has nothing that can run ({reason}); {advice}")
     units = [unit for unit in units if _in_shard(unit, shard)]
     index = store.index() if store is not None else []
     _refuse_mixing(units, index, store)

@@ -38,9 +38,14 @@ class Skipped:
     """A combination that cannot run, with the reason."""
 
     algorithm: str
+    """The label of the algorithm, with its form and parameters."""
     dataset: str
     domain: str
     reason: str
+    reference: str
+    """Where the algorithm is found, as :attr:`Unit.reference` says it."""
+    fits: bool
+    """The dataset fits the domain, so the reason is the algorithm's."""
 
 
 @dataclass(frozen=True)
@@ -98,12 +103,13 @@ class Plan:
         domains = tuple(dict.fromkeys(str(domain) for task in self.tasks for domain in task.generator.domains))
         return dict(zip(theirs, ask([Question(part, domains) for part in theirs]), strict=True))
 
-    def name_of(self, written: str) -> str:
-        """The name that an algorithm of the plan gives itself, or that the catalogue has for it."""
-        for part, each in self._strangers.items():
-            if part.name == reference_of(written) and isinstance(each, AlgorithmFacts):
-                return each.name
-        return known_as(written)
+    def named(self, written: str) -> tuple[str, str]:
+        """The reference of an algorithm of the plan, as units hold it, and the name that it gives itself."""
+        if not is_stranger(written):
+            return known_as(written), known_as(written)
+        reference = reference_of(written)
+        facts = (each for part, each in self._strangers.items() if part.name == reference)
+        return reference, next(each.name for each in facts if isinstance(each, AlgorithmFacts))
 
     @cached_property
     def work(self) -> tuple[list[Unit], list[Skipped]]:
@@ -130,7 +136,8 @@ class Plan:
                 for chosen in candidates:
                     why = reason or _unsupported(chosen.algorithm, domain) or _unaffordable(chosen.algorithm, task)
                     if why:
-                        skipped.append(Skipped(chosen.part.label, each.name, str(domain), why))
+                        place = chosen.part.label, each.name, str(domain)
+                        skipped.append(Skipped(*place, why, chosen.reference, fits=not reason))
                     else:
                         units += _units(task, each, domain, chosen)
         return units, skipped

@@ -1,14 +1,14 @@
-"""What somebody asked for by name and a plan does not run."""
+"""What was asked for by name and a plan does not run."""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from dpbench.domain import Domain
 from dpbench.run import source_data
-from dpbench.run.plan import Plan
+from dpbench.run.plan import Plan, Skipped
 
 
 def named_in_file(reference: str, plan: Plan) -> dict[str, list[str]]:
@@ -26,30 +26,45 @@ def named_in_file(reference: str, plan: Plan) -> dict[str, list[str]]:
 def skipped_by_name(
     plan: Plan, algorithms: Sequence[str], datasets: Sequence[str], domains: Sequence[str]
 ) -> dict[str, str]:
-    """What was named and runs nowhere, or a named pair of dataset and domain that do not fit, each with the reason.
+    """Return what was named and runs nowhere, or a named pair of dataset and domain that do not fit, with the reason.
 
-    A suite may have tasks on a line and in the plane: what was named and runs in one of them is not skipped.
+    A suite may have tasks on one and on two axes: what was named and runs in one of them is not skipped.
     """
     units, skipped = plan.work
     asked = {
-        "algorithm": [plan.name_of(name) for name in algorithms],
-        "dataset": [source_data.find(name).name for name in datasets],
-        "domain": [str(Domain.of(written)) for written in domains],
+        "algorithm": [plan.named(name) for name in algorithms],
+        "dataset": [(found.name, found.name) for found in map(source_data.find, datasets)],
+        "domain": [(str(found), str(found)) for found in map(Domain.of, domains)],
     }
     run = {
-        "algorithm": {unit.algorithm.name for unit in units},
+        "algorithm": {unit.reference for unit in units},
         "dataset": {unit.data.name for unit in units},
         "domain": {unit.domain for unit in units},
     }
     found: dict[str, str] = {}
-    for what, names in asked.items():
-        for name in names:
-            if name not in run[what]:
-                reasons = [each.reason for each in skipped if getattr(each, what).split(" [")[0].split("(")[0] == name]
-                found[name] = reasons[0] if reasons else f"no task of the plan has the axes of the {what} {name}"
+    for what, named in asked.items():
+        for reference, name in named:
+            if reference not in run[what]:
+                found[name] = _reason(skipped, what, reference, name)
     pairs = {(unit.data.name, unit.domain) for unit in units}
+    names = {what: [name for _, name in named] for what, named in asked.items()}
     for each in skipped:
-        named = each.dataset in asked["dataset"] or each.domain in asked["domain"]
-        if named and (each.dataset, each.domain) not in pairs and not {each.dataset, each.domain} & found.keys():
+        by_name = each.dataset in names["dataset"] or each.domain in names["domain"]
+        if by_name and (each.dataset, each.domain) not in pairs and not {each.dataset, each.domain} & found.keys():
             found[f"{each.dataset} at {each.domain}"] = each.reason
     return found
+
+
+def main_reason(skipped: Iterable[Skipped]) -> str:
+    """Return why nothing of this runs: where a dataset fits a domain, what is amiss with the algorithm."""
+    reasons = {each.fits: each.reason for each in reversed([*skipped])}
+    return reasons.get(True) or reasons.get(False, "")
+
+
+def _reason(skipped: Sequence[Skipped], what: str, reference: str, name: str) -> str:
+    """Return why what was named runs nowhere."""
+    key = {"algorithm": "reference"}.get(what, what)
+    other = {"domain": "dataset"}.get(what, "domain")
+    return main_reason(each for each in skipped if getattr(each, key) == reference) or (
+        f"no task of the plan has the axes of the {what} {name} and a {other} with as many"
+    )

@@ -145,7 +145,7 @@ def _facts(question: Question) -> tuple[dict[str, Any], bytes]:
         "dimensions": None if algorithm.dimensions is None else list(algorithm.dimensions),
         "notions": list(algorithm.notions),
         "side_information": list(algorithm.side_information),
-        "domains": [each for each in question.domains if algorithm.supports(each)],
+        "domains": [each for each in question.domains if algorithm.supports(Domain.of(each))],
         "source": algorithm_version(kind, algorithm.files),
         "files": [] if is_built_in(kind) else [list(each) for each in plugin_files(kind, algorithm.files)],
         "free": {name: list(values) for name, values in kind.free.items()},

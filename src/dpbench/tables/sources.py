@@ -52,7 +52,8 @@ def batches(table: object, axes: Sequence[Axis]) -> Iterator[Any]:
     look_at_header(table, axes)
     names = [axis.name for axis in axes]
     if isinstance(table, str | os.PathLike):
-        return _pieces(piece for file in list_files(as_path(table, "the table", InvalidTable)) for piece in _from_file(file, names))
+        files = list_files(as_path(table, "the table", InvalidTable))
+        return _pieces(piece for file in files for piece in _from_file(file, names))
     described, frame, polars = f"the {type(table).__name__}", columns_of(table, names), sys.modules.get("polars")
     if frame is not None:
         if len({*map(len, frame.values())}) > 1:

@@ -64,6 +64,9 @@ function nameLink(who, form) {
   return element("a", { class: "name", href: addressWith(card), onclick: (event) => { event.preventDefault(); go(card); } }, swatch(who), labelOf(who, form));
 }
 
+/** Whether the page shows the study that comes with DPBench, which the recommender goes by. */
+const isTheStudy = () => !data.advice || data.advice.shown;
+
 function advice() {
   const form = Math.max(data.names.form.indexOf("private"), 0);
   const preferred = (budgets) => budgets.find((budget) => PREFERRED.budget.includes(nameOf("budget", budget))) ?? budgets[0];
@@ -79,7 +82,7 @@ function advice() {
   const pure = data.names.form[form] === "private";
   const note = pure ? "Of forms that are private end to end, without knowing the data. Error depends on epsilon times the number of records for nearly all of these: ten times the epsilon is worth ten times the records."
     : "These results hold no private forms; what is marked † was given raw counts or the true number of records, and is not advised.";
-  return element("section", { id: "advice", "aria-labelledby": "advice-title" }, element("h2", { id: "advice-title", tabindex: -1 }, "What to use"), ...cards, element("p", { class: "about" }, note));
+  return element("section", { id: "advice", "aria-labelledby": "advice-title" }, element("h2", { id: "advice-title", tabindex: -1 }, isTheStudy() ? "What to use" : "What to use, by the results on this page"), ...cards, element("p", { class: "about" }, note));
 }
 
 /** What is said first of somebody's own algorithms. */

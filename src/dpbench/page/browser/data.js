@@ -19,8 +19,6 @@ async function readData() {
   for (const loss of data.losses) loss.column = arrays(loss.columns);
   column.dimensions = Uint8Array.from(column.domain, (domain) => data.dimensions[domain]);
   data.cardOf = new Map(data.cards.map((card) => [card.name, card]));
-  data.ranks = ranks();
-  data.firstOwn = data.names.algorithm.findIndex((_, who) => isOwn(who));
 }
 
 const arrayAt = (buffer, [kind, place, length]) => new KINDS[kind](buffer, place, length);
@@ -44,18 +42,6 @@ function picturesAreThere() {
 }
 
 const picture = (place) => arrayAt(pictures, place);
-
-/** Algorithms by how often they are competitive: the first ones get the colours that are easiest to tell apart. */
-function ranks() {
-  const wins = new Array(data.names.algorithm.length).fill(0);
-  const [{ column: { member } }] = data.losses;
-  const wanted = Math.max(data.names.form.indexOf("private"), 0);
-  for (let i = 0; i < member.length; i++) if (column.form[i] === wanted) wins[column.algorithm[i]] += member[i] & 1;
-  const order = wins.map((_, who) => who).sort((a, b) => isBaseline(a) - isBaseline(b) || wins[b] - wins[a]);
-  const rank = [];
-  order.forEach((who, place) => { rank[who] = place; });
-  return rank;
-}
 
 const nameOf = (facet, number) => (facet === "dimensions" ? number : data.names[facet][number]);
 const algorithmName = (who) => data.names.algorithm[who];

@@ -2,7 +2,6 @@
 
 const SPACE = "http://www.w3.org/2000/svg";
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
-const HUES = [250, 45, 155, 345, 95, 200, 300, 20, 125, 225, 70, 320, 175, 275]; // neighbours far apart, the best first
 
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -38,7 +37,7 @@ let themeColours = null; // read once for each theme
 function colours() {
   if (themeColours) return themeColours;
   const style = getComputedStyle(document.documentElement);
-  const names = ["ground", "raised", "line", "text", "quiet", "accent", "baseline", "heat", "other", "mark", "better", "worse"];
+  const names = ["ground", "raised", "line", "text", "quiet", "accent", "baseline", "heat", "mark", "better", "worse"];
   themeColours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
   themeColours.dark = document.documentElement.dataset.theme === "dark";
   return themeColours;
@@ -53,15 +52,9 @@ function hex(lightness, chroma, hue) {
   return `#${linear.map((each) => byte(each).toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** The colour of the k-th of many: every round of hues is of another brightness, and turned a little. */
-function nthColour(k) {
-  const round = Math.floor(k / HUES.length);
-  const lightness = (colours().dark ? 0.76 : 0.56) + [0, -0.1, 0.08][round % 3];
-  return hex(lightness, [0.14, 0.1, 0.12][round % 3], HUES[k % HUES.length] + 11 * round);
-}
-
-/** One colour for an algorithm, wherever it appears; baselines are grey, and somebody's own has a colour that none of ours has. */
-const colourOf = (who) => (isBaseline(who) ? colours().baseline : who === data.firstOwn ? colours().other : nthColour(data.ranks[who]));
+/** One colour for an algorithm on every page (src/dpbench/page/palette.py). */
+const colourOfName = (name) => data.colours[name][colours().dark ? 1 : 0];
+const colourOf = (who) => colourOfName(algorithmName(who));
 
 const POLYGONS = {
   dependent: [[0, -1.15], [1.05, 0.8], [-1.05, 0.8]],

@@ -31,8 +31,6 @@ function heatPicture(counts, [down, across], most) {
   return canvas.toDataURL();
 }
 
-const colourOfName = (name) => { const who = data.algorithmOf.indexOf(name); return who < 0 ? colours().other : colourOf(who); };
-
 function explorer() {
   const pick = (name, options, words) => {
     const select = element("select", { id: `explore-${name}` }, ...options.map((value) => element("option", { value }, words ? words(value) : value)));

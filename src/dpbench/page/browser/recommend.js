@@ -220,7 +220,7 @@ function recommender() {
   }
   if (!inputs.cells.value) inputs.cells.value = sizes[0];
   tell();
-  return element("section", { id: "recommend", "aria-labelledby": "recommend-title" }, element("h2", { id: "recommend-title", tabindex: -1 }, "For your own table"),
-    element("p", { class: "about" }, "From public facts alone; nothing leaves this page."),
+  return element("section", { id: "recommend", "aria-labelledby": "recommend-title" }, element("h2", { id: "recommend-title", tabindex: -1 }, isTheStudy() ? "For your own table" : "For your own table, by the study of DPBench"),
+    element("p", { class: "about" }, isTheStudy() ? "From public facts alone; nothing leaves this page." : "From public facts and the study that comes with DPBench, not from the results on this page, which may favour another algorithm; nothing leaves this page."),
     element("div", { class: "controls" }, ...Object.entries(inputs).map(([name, input]) => element("label", {}, words[name], input))), text, same);
 }
