@@ -295,7 +295,7 @@ def _floats(array: Any) -> Floats:
 def _is_moment(kind: Any) -> bool:
     from pyarrow import types
 
-    return types.is_timestamp(kind) or types.is_date(kind)
+    return bool(types.is_timestamp(kind) or types.is_date(kind))
 
 
 def _microseconds(array: Any) -> Floats:
@@ -342,17 +342,14 @@ def _one(value: object) -> Read:
     return None if number is None or isnan(number) else number, moment, text
 
 
-def _number(value: object) -> float | None:
+def _number(value: Any) -> float | None:
     """The nearest float; NaN where a number is none; None where there is no number."""
     if type(value) is float:
         return value
     if isinstance(value, np.timedelta64) or not isinstance(value, Complex | Decimal | np.bool_):
         return None
-    if isinstance(value, complex | np.complexfloating):
-        if value.imag != 0:
-            return None
-        value = value.real
-    return nearest(value)
+    imaginary = isinstance(value, Complex) and value.imag != 0
+    return None if imaginary else nearest(value.real)
 
 
 def _since(value: dt.date | np.datetime64) -> float | None:
