@@ -311,7 +311,7 @@ def moved(source, seed, folder):
     for columns in (before, after):
         try:
             table = source(columns, folder, rng)
-        except Exception:  # before the table is one: no library has to make one of such values
+        except (Exception, pl.exceptions.PanicException):  # no library has to make a table of such values
             return None
         try:
             found.append(histogram(table, axes).counts)
