@@ -23,7 +23,7 @@ import pytest
 from dpbench.errors import InvalidTable
 from dpbench.tables import Categories, Numbers, Times, from_counts, histogram
 
-DEFAULT, TABLES = 30, 20_000
+DEFAULT, TABLES = 20, 20_000
 EAST = dt.timezone(dt.timedelta(hours=2))
 DAY, NOON = dt.date(2020, 1, 2), dt.datetime(2020, 1, 2, 12)
 
@@ -271,8 +271,8 @@ TEXTS = [each for each in ODD if not isinstance(each, str) or "\n" not in each]
 LINES = [*TEXTS, '"', '"a', 'a"b', '"1" ', ",", '1,"', '""', '"a,b"', "\r", "1\r"]
 UNHASHABLE = (list, dict)
 """What no library can make a categorical of."""
-NO_PANIC = [each for each in OBJECTS if type(each) not in (Decimal, int)]
-"""Polars panics on some others."""
+KEPT = [each for each in OBJECTS if type(each) not in (Decimal, int, np.datetime64)]
+"""Polars panics on some others, or makes moments of the numbers beside them."""
 SOURCES = {
     of_csv: TEXTS,
     of_gz: TEXTS,
@@ -289,8 +289,8 @@ SOURCES = {
     of_pandas_columns: [*ODD, *OBJECTS],
     of_pandas_nullable: [*ODD, *OBJECTS],
     of_pandas_categorical: [each for each in [*ODD, *OBJECTS] if not isinstance(each, UNHASHABLE)],
-    of_polars: [*ODD, *NO_PANIC],
-    of_polars_lazy: [*ODD, *NO_PANIC],
+    of_polars: [*ODD, *KEPT],
+    of_polars_lazy: [*ODD, *KEPT],
     of_lists: [*ODD, *OBJECTS],
     of_numpy: [*ODD, *OBJECTS],
     of_numpy_objects: [*ODD, *OBJECTS],
@@ -311,7 +311,7 @@ def moved(source, seed, folder):
     for columns in (before, after):
         try:
             table = source(columns, folder, rng)
-        except Exception:  # before the table is one: no library has to make one of such values
+        except (Exception, pl.exceptions.PanicException):  # no library has to make a table of such values
             return None
         try:
             found.append(histogram(table, axes).counts)
@@ -340,8 +340,10 @@ def test_one_more_row_moves_at_most_one_count(source, tmp_path):
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.__name__)
 def test_one_more_row_moves_at_most_one_count_at_length(source, tmp_path):
     """Twenty thousand tables in all."""
-    for seed in range(DEFAULT, TABLES // len(SOURCES) + 1):
-        assert_stable(source, seed, tmp_path)
+    made, seed = 0, DEFAULT
+    while made < TABLES / len(SOURCES):
+        made += assert_stable(source, seed, tmp_path)
+        seed += 1
 
 
 def test_one_more_line_of_counts_moves_its_own_count(tmp_path):

@@ -15,7 +15,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
-from math import isnan
 from numbers import Complex
 from typing import Any
 
@@ -92,15 +91,18 @@ def mixed(values: Iterable[object]) -> Any:
     """A column of Python objects: in each row a number, a moment, or else a text, as :func:`numbers_of` reads them."""
     import pyarrow as pa
 
-    read = [_one(value) for value in values]
-    return pa.StructArray.from_arrays(
-        [
-            pa.array((row[0] for row in read), pa.float64()),
-            pa.array((row[1] for row in read), pa.float64()),
-            pa.array((row[2] for row in read), pa.large_binary()),
-        ],
-        names=["number", "moment", "text"],
-    )
+    listed = list(values)
+    numbers, moments = np.full((2, len(listed)), np.nan)
+    texts: list[bytes | None] = [None] * len(listed)
+    for row, value in enumerate(listed):
+        if type(value) is str:
+            texts[row] = _encoded(value)
+        elif type(value) is float:
+            numbers[row] = value
+        else:
+            numbers[row], moments[row], texts[row] = _one(value)
+    arrays = [pa.array(numbers), pa.array(moments), pa.array(texts, pa.large_binary())]
+    return pa.StructArray.from_arrays(arrays, names=["number", "moment", "text"])
 
 
 def numbers_of(axis: Numbers | Times, column: Any) -> Floats:
@@ -295,7 +297,7 @@ def _floats(array: Any) -> Floats:
 def _is_moment(kind: Any) -> bool:
     from pyarrow import types
 
-    return types.is_timestamp(kind) or types.is_date(kind)
+    return bool(types.is_timestamp(kind) or types.is_date(kind))
 
 
 def _microseconds(array: Any) -> Floats:
@@ -321,45 +323,35 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-Read = tuple[float | None, float | None, bytes | None]
-NOTHING: Read = (None, None, None)
+Read = tuple[float, float, bytes | None]
+NOTHING: Read = (np.nan, np.nan, None)
 
 
 def _one(value: object) -> Read:
-    """One Python object as a number, a moment in microseconds or the bytes of a text."""
+    """One Python object as a number, a moment in microseconds or the bytes of a text; NaN or None for the others."""
     try:
         if value is None or type(value).__name__ in ("NAType", "NaTType"):
-            number, moment, text = NOTHING
-        elif isinstance(value, str | bytes):
-            number, moment, text = None, None, _encoded(value) if isinstance(value, str) else value
-        elif isinstance(value, dt.date | np.datetime64):
-            number, moment, text = None, _since(value), None
-        else:
-            number, moment = _number(value), None
-            text = _encoded(str(value)) if number is None else None
+            return NOTHING
+        if isinstance(value, str | bytes):
+            return np.nan, np.nan, _encoded(value) if isinstance(value, str) else value
+        if isinstance(value, dt.date | np.datetime64):
+            return np.nan, _since(value), None
+        number = _number(value)
+        return (np.nan, np.nan, _encoded(str(value))) if number is None else (number, np.nan, None)
     except Exception:  # whatever an object of other code does
         return NOTHING
-    return None if number is None or isnan(number) else number, moment, text
 
 
-def _number(value: object) -> float | None:
+def _number(value: Any) -> float | None:
     """The nearest float; NaN where a number is none; None where there is no number."""
-    if type(value) is float:
-        return value
     if isinstance(value, np.timedelta64) or not isinstance(value, Complex | Decimal | np.bool_):
         return None
-    if isinstance(value, complex | np.complexfloating):
-        if value.imag != 0:
-            return None
-        value = value.real
-    return nearest(value)
+    imaginary = isinstance(value, Complex) and value.imag != 0
+    return None if imaginary else nearest(value.real)
 
 
-def _since(value: dt.date | np.datetime64) -> float | None:
-    if not isinstance(value, np.datetime64):
-        return microseconds(value)
-    moment = moments_of(np.array([value]))[0]
-    return None if np.isnan(moment) else float(moment)
+def _since(value: dt.date | np.datetime64) -> float:
+    return float(moments_of(np.array([value]))[0]) if isinstance(value, np.datetime64) else microseconds(value)
 
 
 def moments_of(array: NDArray[np.datetime64]) -> Floats:

@@ -11,6 +11,7 @@ from numba import boolean, float64, int64, njit, types, uint8
 
 _BYTES = types.Array(uint8, 1, "C", readonly=True)
 _WHOLE = types.Array(int64, 1, "C", readonly=True)
+_PAIR = types.UniTuple(int64, 2)  # type: ignore[no-untyped-call]
 _STEPS = types.Array(int64, 2, "C", readonly=True)
 
 ANY_MOMENT, ANY_TIME, BY_FORMAT = range(3)
@@ -78,7 +79,7 @@ def split_lines(block, stop, wanted, longest, data, ends):  # type: ignore[no-un
     return row
 
 
-@njit(types.UniTuple(int64, 2)(_BYTES, int64, int64), cache=True)
+@njit(_PAIR(_BYTES, int64, int64), cache=True)
 def _trimmed(data, start, end):  # type: ignore[no-untyped-def]
     while start < end and (data[start] == 32 or 9 <= data[start] <= 13):
         start += 1
@@ -168,7 +169,7 @@ def _days(year, month, day):  # type: ignore[no-untyped-def]
     return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
 
 
-@njit(types.UniTuple(int64, 2)(_BYTES, int64, int64, int64, int64), cache=True)
+@njit(_PAIR(_BYTES, int64, int64, int64, int64), cache=True)
 def _digits(data, place, end, least, most):  # type: ignore[no-untyped-def]
     """A whole number of so many digits, and the place after it; -1 where there is none."""
     value, count = 0, 0
@@ -179,7 +180,7 @@ def _digits(data, place, end, least, most):  # type: ignore[no-untyped-def]
     return (value, place) if count >= least else (-1, place)
 
 
-@njit(types.UniTuple(int64, 2)(_BYTES, int64, int64), cache=True)
+@njit(_PAIR(_BYTES, int64, int64), cache=True)
 def _fraction(data, place, end):  # type: ignore[no-untyped-def]
     """Microseconds out of the digits after a point, any more of them dropped; -1 where there is none."""
     value, count = 0, 0
@@ -195,7 +196,7 @@ def _fraction(data, place, end):  # type: ignore[no-untyped-def]
     return value, place
 
 
-@njit(types.UniTuple(int64, 2)(_BYTES, int64, int64, int64), cache=True)
+@njit(_PAIR(_BYTES, int64, int64, int64), cache=True)
 def _clock(data, place, end, least):  # type: ignore[no-untyped-def]
     """Microseconds since midnight, of ``HH:MM:SS.f`` with or without colons; at least so many of its parts; or -1."""
     total, unit, parts, colons = 0, 3_600_000_000, 0, False
@@ -226,7 +227,7 @@ def _clock(data, place, end, least):  # type: ignore[no-untyped-def]
     return total, place
 
 
-@njit(types.UniTuple(int64, 2)(_BYTES, int64, int64), cache=True)
+@njit(_PAIR(_BYTES, int64, int64), cache=True)
 def _offset(data, place, end):  # type: ignore[no-untyped-def]
     """Microseconds east of Greenwich, of ``Z``, ``UTC``, ``+HH``, ``+HHMM``, ``+HH:MM`` and ``+HH:MM:SS.f``."""
     if place < end and data[place] | 32 == 122:
