@@ -145,12 +145,12 @@ def prepared(spec: Spec, table: object, dask: str | None, begins: StepProgress) 
         raise ReleaseRefused("a cluster counts the files of a table, and the spec names none; leave --dask out")
     assert spec.epsilon is not None and spec.algorithm is not None  # noqa: S101, PT018  # for the type checker
     assert spec.out is not None and spec.budget is not None and spec.dataset is not None  # noqa: S101, PT018
-    cost = Cost(spec.epsilon, spec.delta or Fraction(0))
     size = size_of(spec.domain, spec.algorithm)
     insist_on_memory(size)
     begins.expect(size.seconds, f"a release of {spec.domain} cells takes {size}, besides the reading of the table")
     begins("choosing the algorithm")
     algorithm, advice = chosen(spec)
+    cost = Cost(spec.epsilon, spec.delta or Fraction(0))
     affordable(spec.budget, spec.dataset, cost)
     notion = paid_per_record(cost, spec.records_per_person)
     if notion.name not in algorithm.notions:
