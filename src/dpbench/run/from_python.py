@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import Any
 
+from dpbench.domain import Domain
 from dpbench.errors import InvalidPlan, shown
 from dpbench.results import Results
 from dpbench.run.missing import TIMEOUT, Options, execute_missing, opened
 from dpbench.run.plan import Plan, narrow
 from dpbench.run.suites import load_plan
+from dpbench.task.parts import listed
 from dpbench.task.task import Task
 
 
@@ -55,11 +57,11 @@ def run_plan(
         algorithm=_names("algorithms", algorithms),
         added=_names("added", added),
         dataset=_names("datasets", datasets),
-        domain=[str(each) for each in domains],
-        scale=scales,
-        epsilon=epsilons,
-        delta=deltas,
-        rho=rhos,
+        domain=[str(Domain.of(each)) for each in listed("domains", domains)],
+        scale=listed("scales", scales),
+        epsilon=listed("epsilons", epsilons),
+        delta=listed("deltas", deltas),
+        rho=listed("rhos", rhos),
         **parts,
     )
     folder = None if store is None else fspath(store)
@@ -80,6 +82,12 @@ def _plan(given: str | PathLike[str] | Task | Plan) -> Plan:
 
 
 def _names(what: str, given: Sequence[str]) -> list[str]:
-    if isinstance(given, str) or not all(isinstance(each, str) for each in given):
+    if isinstance(given, str):
         raise InvalidPlan(f"{what} is {shown(given)}; give a list of names")
-    return list(given)
+    names = listed(what, given)
+    for each in names:
+        if not isinstance(each, str):
+            raise InvalidPlan(
+                f"{what} holds {shown(each)}, which is no name; write names, or FILE.py:Class for your own"
+            )
+    return list(names)
