@@ -67,10 +67,10 @@ def test_what_is_no_domain_is_refused_in_one_line(bad):
             (each, "is 9007199254740993; give at least 1 and at most 9007199254740992")
             for each in (2**53 + 1, [2**53 + 1])
         ),
-        ("9" * 19, "along an axis is 9999999999999999999; give"),
-        (10**400, "along an axis is a huge number; give"),
-        ("0x3", "along an axis is 0; give at least 1"),
-        (Whole(-5), "along an axis is -5; give at least 1"),
+        ("9" * 19, "along an axis of a domain is 9999999999999999999; give"),
+        (10**400, "along an axis of a domain is a huge number; give"),
+        ("0x3", "along an axis of a domain is 0; give at least 1"),
+        (Whole(-5), "along an axis of a domain is -5; give at least 1"),
         (True, "cannot read the domain True;"),
         (b"12", "cannot read the domain b'12';"),
     ],

@@ -54,7 +54,8 @@ class Domain:
         for side in self.shape:
             if not 1 <= side <= MOST_CELLS:
                 raise InvalidDomain(
-                    f"the number of cells along an axis is {shown(side)}; give at least 1 and at most {MOST_CELLS}"
+                    f"the number of cells along an axis of a domain is {shown(side)}; "
+                    f"give at least 1 and at most {MOST_CELLS}"
                 )
 
     @classmethod

@@ -47,6 +47,31 @@ def test_a_name_where_a_list_belongs_is_refused(tmp_path):
         dpb.run_plan("demo", tmp_path / "store", algorithms="Hb")
 
 
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        ({"domains": None}, "domains is None; give a list"),
+        ({"scales": {1000}}, r"scales is \{1000\}; give a list"),
+        ({"algorithms": None}, "algorithms is None; give a list"),
+        (
+            {"algorithms": [dpb.algorithms.get("Hb")]},
+            "algorithms holds Hb.*, which is no name; write names, or FILE.py:Class",
+        ),
+    ],
+)
+def test_the_reason_of_a_refusal_is_true(parts, says, tmp_path):
+    """Objects, and what is no list."""
+    with pytest.raises(DPBenchError, match=says):
+        dpb.run_plan("demo", tmp_path / "store", **parts)
+
+
+@pytest.mark.parametrize("domains", ["64", 64, [(64,)], dpb.Domain((64,))])
+def test_domains_are_read_as_everywhere(domains, tmp_path):
+    """One or several, in any form."""
+    small = SMALL | {"domains": domains, "algorithms": ["Identity"]}
+    assert len(dpb.run_plan("demo", tmp_path / "store", datasets=["bimodal"], jobs=0, **small)) == 1
+
+
 @pytest.mark.parametrize("suite", SUITES)
 def test_a_suite_written_out_is_the_same_plan(suite, tmp_path):
     """Every task of the file is the suite's, so it has the same settings and the same seeds."""

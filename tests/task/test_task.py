@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dpbench as dpb
 from dpbench.errors import InvalidDomain, InvalidTask
 from dpbench.loss import L1, L2, Linf, Relative
 from dpbench.standards import Standards
@@ -134,7 +137,7 @@ def test_any_part_can_be_replaced():
         ({"loss": "relative:floor"}, "relative:floor=0.01"),
         ({"datasets": [3]}, "name in quotes"),
         ({"datasets": ["ADULT", "ADULT"]}, "ADULT twice"),
-        ({"algorithms": [""]}, "has no name"),
+        ({"algorithms": [""]}, "algorithm's name is ''; write"),
         ({"algorithms": [{"name": "Hb", "variant": "publishd"}]}, "did you mean published"),
         ({"algorithms": ["Hb", "Hb"]}, "Hb is given twice"),
         ({"algorithms": [{"name": "Hb", "root": [1]}]}, "parameter root"),
@@ -148,6 +151,42 @@ def test_what_does_not_fit_is_refused_in_one_line(parts, says):
     with pytest.raises(InvalidTask, match=says) as refusal:
         Task.from_dict({**given_base, **parts})
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        *(({"algorithms": each}, r"holds the names of its algorithms and no objects, and .*Hb.* is no name; write")
+          for each in (dpb.algorithms.get("Hb"), [dpb.algorithms.get("Hb")], [type(dpb.algorithms.get("Hb"))])),
+        ({"algorithms": [len]}, "names of its algorithms and no objects, and <built-in function len> is no name"),
+        ({"algorithms": [("Hb",)]}, r"\('Hb',\) is no name"),
+        ({"algorithms": {"Hb"}}, r"algorithms is \{'Hb'\}; give a list"),
+        ({"algorithms": iter(["Hb"])}, "algorithms is <list_iterator.*; give a list"),
+        ({"algorithms": np.array(["Hb"])}, "algorithms is array.*; give a list"),
+        ({"algorithms": None}, "algorithms is None; give a list"),
+        ({"algorithms": [{"name": 5}]}, "the algorithm's name is 5; write for example 'Hb'"),
+        ({"algorithms": [{"nme": "Hb"}]}, r"the algorithm \{'nme': 'Hb'\} has no name"),
+        ({"algorithms": [{"name": "Hb", 5: 3}]}, "a parameter of algorithm Hb is called 5; write its name in quotes"),
+        ({"workloads": [dpb.workloads.Prefix(64)]}, r"its workloads and no objects, and Prefix\(64\) is no name"),
+        ({"workloads": [dpb.workloads.Prefix]}, "no objects, and <class .*Prefix'> is no name; write"),
+        ({"workloads": {"Prefix"}}, r"workloads is \{'Prefix'\}; give a list"),
+        ({"workloads": [{"name": "Prefix", 3: 1}]}, "a parameter of workload Prefix is called 3; write its name"),
+        ({"workloads": [""]}, "the workload's name is ''"),
+        ({"loss": L2}, "loss is <class .*L2'>; write its name, for example 'L2', or give an object of the loss"),
+        ({"loss": {"nme": "L2"}}, r"the loss \{'nme': 'L2'\} has no name"),
+    ],
+)  # fmt: skip
+def test_the_reason_of_a_refusal_is_true(parts, says):
+    """What has a name is not told that it has none, and what is no list is not taken for one value."""
+    with pytest.raises(InvalidTask, match=says):
+        RANGE_1D.replace(**parts)
+
+
+def test_numbers_of_other_libraries_are_numbers():
+    """Whole numbers of numpy, and exact fractions."""
+    task = RANGE_1D.replace(scales=[np.int64(100)], epsilons=Fraction(1, 10), trials=np.int32(3), samples=np.uint8(2))
+    assert task == RANGE_1D.replace(scales=[100], epsilons=0.1, trials=3, samples=2)
+    assert type(task.generator.scales[0]) is type(task.measuring.trials) is int
 
 
 def test_what_is_missing_is_named():

@@ -37,13 +37,11 @@ def colour_of(name: str) -> tuple[str, str]:
         return GREY[name]
     place = _place(name)
     if name not in ORDER:
-        (light, strong), (dark, weak) = OTHERS
-        return _hex(light, strong, place % 360), _hex(dark, weak, place % 360)
+        return _hex(*OTHERS[0], place % 360), _hex(*OTHERS[1], place % 360)
     turn = place // len(HUES)
     brighter, chroma = ROUNDS[turn]
     hue = HUES[place % len(HUES)] + 11 * turn
-    light, dark = (_hex(ground + brighter, chroma, hue) for ground in THEMES)
-    return light, dark
+    return _hex(THEMES[0] + brighter, chroma, hue), _hex(THEMES[1] + brighter, chroma, hue)
 
 
 def marker_of(name: str) -> str:

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from os import PathLike, fspath
 from typing import Any
 
-import numpy as np
-
 from dpbench.domain import Domain
 from dpbench.errors import InvalidPlan, shown
-from dpbench.given import as_path, known, of_kind, real, texts, whole
+from dpbench.given import as_path, known, of_kind, real, whole
 from dpbench.results import Results
 from dpbench.run.executors.system import memory_of_plugins
 from dpbench.run.missing import TIMEOUT, Options, execute_missing, opened
 from dpbench.run.plan import Plan, narrow
 from dpbench.run.suites import load_plan
+from dpbench.task.parts import listed
 from dpbench.task.task import Task
 
 PARTS = ("samples", "trials", "seed", "loss", "variant", "side_information")
@@ -61,7 +60,7 @@ def run_plan(
     for name in parts:
         known(name, "part of a plan", PARTS)
     numbers = {"scales": scales, "epsilons": epsilons, "deltas": deltas, "rhos": rhos}
-    scales, epsilons, deltas, rhos = (_listed(what, each) for what, each in numbers.items())
+    scales, epsilons, deltas, rhos = (listed(what, each) for what, each in numbers.items())
     folder = None if store is None else fspath(as_path(store, "the store"))
     of_kind(quiet, bool, "quiet", "True")
     if jobs is not None:
@@ -78,7 +77,7 @@ def run_plan(
             algorithm=_names("algorithms", algorithms),
             added=_names("added", added),
             dataset=_names("datasets", datasets),
-            domain=[str(Domain.of(each)) for each in _listed("domains", domains)],
+            domain=[str(Domain.of(each)) for each in listed("domains", domains)],
             scale=scales,
             epsilon=epsilons,
             delta=deltas,
@@ -103,10 +102,10 @@ def _plan(given: str | PathLike[str] | Task | Plan) -> Plan:
 def _names(what: str, given: Sequence[str]) -> list[str]:
     if isinstance(given, str):
         raise InvalidPlan(f"{what} is {shown(given)}; give a list of names")
-    return list(texts(given, what))
-
-
-def _listed(what: str, given: object) -> Sequence[Any]:
-    if not isinstance(given, list | tuple | np.ndarray | range) or getattr(given, "ndim", 1) != 1:
-        raise InvalidPlan(f"{what} is {shown(given)}; give a list")
-    return [each.item() if isinstance(each, np.generic) else each for each in given]
+    names = listed(what, given)
+    for each in names:
+        if not isinstance(each, str):
+            raise InvalidPlan(
+                f"{what} holds {shown(each)}, which is no name; write names, or FILE.py:Class for your own"
+            )
+    return list(names)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from dpbench import loss, workloads
 from dpbench.domain import Domain, DomainLike
@@ -43,16 +46,8 @@ class WorkloadPart:
         """Read ``"Prefix"`` or ``{"name": "RandomRange", "queries": 500}``."""
         if isinstance(given, WorkloadPart):
             return given
-        parts = {"name": given} if isinstance(given, str) else given
-        if not isinstance(parts, Mapping) or not isinstance(parts.get("name"), str):
-            raise InvalidTask(f"the workload {shown(given)} has no name; write for example {{name = 'Prefix'}}")
-        rest = {key: value for key, value in parts.items() if key != "name"}
-        for key, value in rest.items():
-            if not isinstance(value, int | float | str | bool):
-                raise InvalidTask(
-                    f"the parameter {key} of workload {parts['name']} is {shown(value)}; give a number or a text"
-                )
-        return cls(parts["name"], tuple(sorted(rest.items())))
+        name, rest = _named("workload", given, "Prefix")
+        return cls(name, _parameters("workload", name, rest))
 
     @classmethod
     def from_label(cls, label: str) -> WorkloadPart:
@@ -102,19 +97,12 @@ class AlgorithmPart:
         """Read ``"Hb"`` or ``{"name": "Hb", "variant": "published", "root": False}``."""
         if isinstance(given, AlgorithmPart):
             return given
-        parts = {"name": given} if isinstance(given, str) else given
-        if not isinstance(parts, Mapping) or not isinstance(parts.get("name"), str) or not parts["name"].strip():
-            raise InvalidTask(f"the algorithm {shown(given)} has no name; write for example {{name = 'Hb'}}")
-        rest = dict(parts)
-        name = rest.pop("name")
+        name, rest = _named("algorithm", given, "Hb")
         variant = choice("variant", rest.pop("variant", "private"), VARIANTS)
         source = rest.pop("side_information", None)
         if source is not None:
             source = choice("side_information", source, SIDE_INFORMATION)
-        for key, value in rest.items():
-            if not isinstance(value, int | float | str | bool):
-                raise InvalidTask(f"the parameter {key} of algorithm {name} is {shown(value)}; give a number or a text")
-        return cls(name, variant, source, tuple(sorted(rest.items())))
+        return cls(name, variant, source, _parameters("algorithm", name, rest))
 
     @property
     def label(self) -> str:
@@ -233,11 +221,45 @@ def names(key: str, given: object) -> tuple[str, ...]:
     return _several(key, given, text, least=0)
 
 
+def _named(kind: str, given: object, example: str) -> tuple[str, dict[Any, Any]]:
+    """Read the name of a part, alone or with other settings; a task is data, and holds no objects."""
+    if not isinstance(given, str | Mapping):
+        raise InvalidTask(
+            f"a task holds the names of its {kind}s and no objects, and {shown(given)} is no name; "
+            f"write for example {example!r} or {{name = {example!r}}}"
+        )
+    rest = {"name": given} if isinstance(given, str) else dict(given)
+    if "name" not in rest:
+        raise InvalidTask(f"the {kind} {shown(given)} has no name; write for example {{name = {example!r}}}")
+    name = rest.pop("name")
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidTask(f"the {kind}'s name is {shown(name)}; write for example {example!r}")
+    return name, rest
+
+
+def _parameters(kind: str, name: str, given: Mapping[Any, Any]) -> tuple[tuple[str, int | float | str | bool], ...]:
+    """Read the parameters of a part, sorted by name."""
+    for key, value in given.items():
+        if not isinstance(key, str):
+            raise InvalidTask(f"a parameter of {kind} {name} is called {shown(key)}; write its name in quotes")
+        if not isinstance(value, int | float | str | bool):
+            raise InvalidTask(f"the parameter {key} of {kind} {name} is {shown(value)}; give a number or a text")
+    return tuple(sorted(given.items()))
+
+
+def listed(key: str, given: object) -> list[Any] | tuple[Any, ...]:
+    """Read a list, or one value, which stands for a list of it."""
+    if isinstance(given, list | tuple):
+        return given
+    if given is None or (isinstance(given, Iterable) and not isinstance(given, str | Mapping | Domain | type)):
+        raise InvalidPart(f"{key} is {shown(given)}; give a list", key)
+    return (given,)
+
+
 def algorithm_parts(given: object) -> tuple[AlgorithmPart, ...]:
     """Read a list of different algorithms; it may be empty."""
-    listed = given if isinstance(given, list | tuple) else (given,)
     parts = []
-    for index, each in enumerate(listed):
+    for index, each in enumerate(listed("algorithms", given)):
         try:
             part = AlgorithmPart.of(each)
         except InvalidTask as error:
@@ -250,6 +272,12 @@ def algorithm_parts(given: object) -> tuple[AlgorithmPart, ...]:
 
 def loss_part(given: Any) -> Loss:
     """Read a loss: a name, a name with parameters, or a mapping of both."""
+    if not isinstance(given, str | Loss | Mapping):
+        raise InvalidPart(
+            f"loss is {shown(given)}; write its name, for example 'L2', or give an object of the loss", "loss"
+        )
+    if isinstance(given, Mapping) and "name" not in given:
+        raise InvalidPart(f"the loss {shown(given)} has no name; write for example {{name = 'L2'}}", "loss")
     try:
         return loss.get(given)
     except DPBenchError as error:
@@ -291,7 +319,7 @@ def whole(key: str, given: object, least: int = 1) -> int:
 
 def _several(key: str, given: object, read: Callable[[str, object], Any], least: int = 1) -> tuple[Any, ...]:
     """Read a list of different values; one value stands for a list of one."""
-    single = isinstance(given, str | int | float | Domain)
+    single = isinstance(given, str | int | float | np.integer | Fraction | Domain)
     if not single and not isinstance(given, list | tuple):
         raise InvalidPart(f"{key} is {shown(given)}; give a list", key)
     values = tuple(read(key, value) for value in ((given,) if single else given))  # type: ignore[attr-defined]
@@ -333,6 +361,10 @@ def _share(key: str, given: object, whole_is: float) -> float:
 
 def _number(given: object) -> int | float | None:
     """Return a finite number as it is, and None for anything else."""
+    if isinstance(given, np.integer):
+        return _number(int(given))
+    if isinstance(given, Fraction):
+        return _number(float(given)) if abs(given) < LARGEST else None
     if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < LARGEST:
         return None
     return given

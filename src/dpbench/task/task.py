@@ -25,6 +25,7 @@ from dpbench.task.parts import (
     Repair,
     WorkloadPart,
     algorithm_parts,
+    listed,
     loss_part,
     names,
     text,
@@ -68,12 +69,12 @@ class Task:
     """E_I: baselines and the test that separates algorithms."""
 
     def __post_init__(self) -> None:
-        given = self.workloads
-        listed = given if isinstance(given, list | tuple) else (given,)
         checked = {
             "name": text("name", self.name),
             "dimensions": whole("dimensions", self.dimensions),
-            "workloads": tuple(_workload(part, index) for index, part in enumerate(listed)),
+            "workloads": tuple(
+                _workload(part, index) for index, part in enumerate(listed("workloads", self.workloads))
+            ),
             "datasets": names("datasets", self.datasets),
             "algorithms": algorithm_parts(self.algorithms),
             "loss": loss_part(self.loss),
