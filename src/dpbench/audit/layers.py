@@ -38,7 +38,7 @@ from dpbench.audit.report import LAYERS, AuditReport, Layer
 from dpbench.audit.sensitivity import check_sensitivity
 from dpbench.audit.subject import CASES, SMALL_DOMAINS, Subject, built, in_words, workload_for
 from dpbench.domain import Domain, DomainLike
-from dpbench.errors import CheckFailed, PrivacyError
+from dpbench.errors import CheckFailed, NotExamined, PrivacyError
 from dpbench.privacy.ledger import BY_ITS_OWN
 from dpbench.workloads import Workload
 
@@ -82,6 +82,7 @@ BATCH = 2000
 TOO_SLOW = "it is too slow for a quick look; give --black-box"
 LONGEST = 300.0
 """Seconds of the processor that a check may take in its process."""
+UNFINISHED = "{} was not examined to the end: a check took more than {:g} s of CPU time, or waited"
 
 
 def check_algorithm(
@@ -94,6 +95,7 @@ def check_algorithm(
 ) -> None:
     """Return nothing when an algorithm has every property, else raise ``CheckFailed`` with the cause.
 
+    Where a check does not come to its end that is a ``NotExamined``, which is a ``CheckFailed`` too.
     ``cases`` is the number of random replays; ``domain`` restricts replays and claims to one domain.
     """
     only = None if domain is None else Domain.of(domain)
@@ -136,7 +138,7 @@ def audit(
         name = getattr(algorithm, "name", "") or getattr(algorithm, "__name__", type(algorithm).__name__)
         culprit = "ledger" if isinstance(failure.__cause__, PrivacyError) else "conformance"
         layers = [
-            Layer(layer, "fail", str(failure)) if layer == culprit else Layer(layer, "not run", "it does not run")
+            _unwell(layer, failure) if layer == culprit else Layer(layer, "not run", "it does not run")
             for layer in LAYERS
         ]
         return AuditReport(name, getattr(algorithm, "variant", "private"), side_information, tuple(layers))
@@ -168,7 +170,10 @@ def _try(subject: Subject) -> None:
             return str(failure), isinstance(failure.__cause__, PrivacyError)
         return "", False
 
-    words, of_the_ledger = fresh(attempt, LONGEST)
+    try:
+        words, of_the_ledger = fresh(attempt, LONGEST)
+    except TooSlow:
+        raise NotExamined(UNFINISHED.format(subject.name, LONGEST)) from None
     if words:
         raise CheckFailed(words) from (PrivacyError(words) if of_the_ledger else None)
 
@@ -176,17 +181,28 @@ def _try(subject: Subject) -> None:
 def _examine(name: str, checks: Sequence[Check], subject: Subject) -> Layer:
     by_notion: dict[str, dict[str, Any]] = {}
     first: dict[str, Any] = {}
+    unknown: Layer | None = None
     for under in _by_notion(subject, checks[0]):
         figures = by_notion.setdefault(under.notion, {})
         first = first or figures
-        try:
-            for check in checks:
+        mark = "" if under.notion == "pure" or checks[0] is check_replay else f"under {under.notion}: "
+        for check in checks:
+            try:
                 figures.update(_figures(check, under))
-        except CheckFailed as failure:
-            mark = "" if under.notion == "pure" or checks[0] is check_replay else f"under {under.notion}: "
-            return Layer(name, "fail", f"{mark}{failure}", figures)
+            except NotExamined as failure:  # the others may find something
+                unknown = unknown or _unwell(name, failure, mark, figures)
+            except CheckFailed as failure:
+                return _unwell(name, failure, mark, figures)
+    if unknown:
+        return unknown
     others = {notion: figures for notion, figures in by_notion.items() if figures is not first}
     return Layer(name, "pass", "", first | ({"other notions": others} if others else {}))
+
+
+def _unwell(name: str, failure: CheckFailed, mark: str = "", figures: Mapping[str, Any] | None = None) -> Layer:
+    """A layer that found something, or that did not come to its end."""
+    unknown = isinstance(failure, NotExamined)
+    return Layer(name, "not run" if unknown else "fail", f"{mark}{failure}", figures or {}, missing=unknown)
 
 
 def _figures(check: Check, subject: Subject) -> Mapping[str, Any]:
@@ -205,7 +221,7 @@ def _figures(check: Check, subject: Subject) -> Mapping[str, Any]:
     try:
         return fresh(work, LONGEST)
     except TooSlow:
-        raise CheckFailed(f"{subject.name} was not examined to the end within {LONGEST:g} s") from None
+        raise NotExamined(UNFINISHED.format(subject.name, LONGEST)) from None
 
 
 def _by_notion(subject: Subject, check: Check) -> list[Subject]:

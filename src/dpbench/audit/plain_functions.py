@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -79,7 +80,8 @@ def _black_box(function: Plain, name: str, domains: list[Domain], runs: int | No
         return usual_pairs(workload, epsilon) + (suspects(workload) if epsilon >= 1 else [])
 
     workloads = [workload_for(domain) for domain in domains]
-    return black_box_layer(name, sampler, workloads, runs, seed, PROMISES, pairs, SECONDS)
+    layer = black_box_layer(name, sampler, workloads, runs, seed, PROMISES, pairs, SECONDS)
+    return replace(layer, missing=layer.cause == TOO_SLOW)  # nothing else looks at its privacy
 
 
 def _call(function: Plain, x: NDArray[np.int64], workload: Workload, epsilon: float, rng: np.random.Generator) -> Any:

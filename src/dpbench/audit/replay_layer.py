@@ -17,7 +17,7 @@ from dpbench.audit.subject import Subject, workload_for
 from dpbench.audit.traces import BESIDE, NAMES
 from dpbench.audit.worlds import SECONDS, Finding, Looked, Runner, force, printed_otherwise, record, unrecorded
 from dpbench.domain import Domain
-from dpbench.errors import CheckFailed
+from dpbench.errors import CheckFailed, NotExamined
 
 SOME = 5
 """Runs by which is judged how many can be made."""
@@ -131,6 +131,9 @@ def check_replay(subject: Subject) -> Mapping[str, Any]:
         if words:
             raise CheckFailed(words)
         tried.add(batch, looked)
+    if not tried.cases:
+        slow = f"; {tried.slow}" if tried.slow else ""
+        raise NotExamined(f"{subject.name}: no random case could be compared{slow}")
     tried.aside, tried.varying = runner.aside, bool(runner.varying)
     return tried.figures(cases.kept_out)
 

@@ -72,13 +72,15 @@ def _measured(results: Results) -> dict[tuple[str, str], str]:
 def _audited(results: Results) -> dict[str, str]:
     from dpbench import algorithms
     from dpbench.audit import check_algorithm
-    from dpbench.errors import CheckFailed
+    from dpbench.errors import CheckFailed, NotExamined
 
     known, found = algorithms.ours(), {}
     for name in sorted(set(results.columns["algorithm"].tolist()) & known.keys()):
         try:
             check_algorithm(known[name])
             found[name] = ""
+        except NotExamined:
+            continue
         except CheckFailed as failure:
             found[name] = str(failure)
     return found

@@ -21,7 +21,7 @@ NOTION_WORDS = {"pure": "pure DP", "zCDP": "zCDP"}
 
 
 def audit_words(reference: str) -> str:
-    """The audit of an algorithm, run now, in one line that begins with "not refuted" or "failed".
+    """The audit of an algorithm, run now, in one line that begins with "no leak found", "not examined" or "failed".
 
     A stranger's is run in a process of its own.
     """
@@ -30,11 +30,11 @@ def audit_words(reference: str) -> str:
     examination = Examination(reference, as_class=True)
     ((_, report),) = examine([examination], jobs=0, timeout=TIMEOUT)
     if isinstance(report, DPBenchError):
-        return f"failed: {report}"
+        return f"not examined: {report}"
     if not report.passed:
-        return f"failed: {report.failures[0].cause}"
+        return f"{'failed' if report.failures else 'not examined'}: {report.causes[0].cause}"
     ledgers = report.layer("ledger").figures["ledgers"]
-    return f"not refuted: {report.tried()}; {ledgers} ledgers add up to the budget"
+    return f"no leak found in {report.tried()}; {ledgers} ledgers add up to the budget"
 
 
 def kept_words(kind: type[Algorithm]) -> str:
