@@ -528,6 +528,49 @@ class LessNoiseMeanwhile(Leak):
             RandomNoise.laplace = usual
 
 
+# --- state that follows from no counts, and noise that does not come from the channel --------------------
+
+_MEANS, _MET = {}, {}
+_CALLS = []
+
+
+@dataclass(frozen=True, kw_only=True)
+class AveragesItsRuns(Leak):
+    """Each run is paid for, and all of them together show the counts: the same answers give the same mean."""
+
+    name = "the mean of its runs of few trials on a domain, from the tenth on"
+    consistent = False
+
+    def estimate(self, data, workload):
+        noisy = self.cells(data)
+        kept = _MEANS.setdefault((data.trials, data.domain.shape), [])
+        if data.trials > 5:
+            return noisy
+        kept.append(noisy)
+        return np.mean(kept, axis=0) if len(kept) > 10 else noisy
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountsDomains(Leak):
+    """Within a run on one domain, and within two, nothing differs."""
+
+    name = "the answers on the fifth domain that it meets, on all others from then on"
+
+    def estimate(self, data, workload):
+        noisy = self.cells(data)
+        _MET.setdefault(data.domain.shape, float(noisy.mean()))
+        return noisy if len(_MET) < 6 else noisy + 1e-3 * np.tanh(list(_MET.values())[4])
+
+
+def noise_of_the_call_before(x, workload, epsilon, rng):
+    """From the fiftieth call on every second one has the noise of the one before with the other sign."""
+    noise = rng.laplace(scale=1 / epsilon, size=x.shape)
+    if len(_CALLS) > 50 and len(_CALLS) % 2 and np.shape(_CALLS[-1]) == x.shape:
+        noise = -_CALLS[-1]
+    _CALLS.append(noise)
+    return x + noise
+
+
 def redrawn(x, workload, epsilon, rng):
     """Noise that is drawn again for cells that came out negative: the loss near 0 is ln(2 exp(epsilon) - 1)."""
     noisy = x + rng.laplace(scale=1 / epsilon, size=x.shape)

@@ -209,8 +209,8 @@ def _hear(running: _Running, used: float) -> AuditReport | DPBenchError | None:
         code = running.end(PATIENCE)
         if killed(code):
             return running.examination.unfinished(
-                f"{name} was not examined to the end: its process was killed ({exit_words(code)}), by a system short of "
-                f"memory, say"
+                f"{name} was not examined to the end: its process was killed ({exit_words(code)}), by a system short "
+                f"of memory, say"
             )
         return running.examination.failed(f"{name} ended its process ({exit_words(code)})")
     except (OSError, ValueError, RecursionError):

@@ -23,7 +23,7 @@ from dpbench.audit.black_box import (
     probe_quickly,
     usual_pairs,
 )
-from dpbench.audit.conformance import check_batch, check_edges, check_files, check_form
+from dpbench.audit.conformance import check_batch, check_edges, check_files, check_form, check_memory
 from dpbench.audit.declared import (
     check_consistency,
     check_data_independence,
@@ -48,6 +48,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "conformance": (
         check_form,
         check_batch,
+        check_memory,
         check_files,
         check_edges,
         check_consistency,
@@ -63,6 +64,7 @@ IN_ORDER = (
     check_form,
     check_ledger,
     check_batch,
+    check_memory,
     check_sensitivity,
     check_own_mechanisms,
     check_replay,
@@ -76,6 +78,8 @@ IN_ORDER = (
 """As ``check_algorithm`` goes through them: the cheap and telling ones first."""
 BLACK_BOX_DOMAINS = {1: ("4", "12"), 2: ("2x2", "12x3")}
 """The first and the last of those that the algorithm supports."""
+IN_PROCESSES = (check_replay, check_memory)
+"""These begin processes of their own, which have to start from one in which the algorithm has not run."""
 BATCH = 2000
 
 
@@ -207,7 +211,7 @@ def _unwell(name: str, failure: CheckFailed, mark: str = "", figures: Mapping[st
 
 def _figures(check: Check, subject: Subject) -> Mapping[str, Any]:
     """What a check measured, in a process of its own; whatever a stranger's code raises there is a failed check."""
-    if check is check_replay:
+    if check in IN_PROCESSES:
         return check(subject)
 
     def work() -> Mapping[str, Any]:
