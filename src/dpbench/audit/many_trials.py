@@ -70,6 +70,7 @@ class TailNoise(ManyTrials):
         self.calls = Counter[Method]()
         self.weights = np.zeros(trials)
         self._forced = method, call, upper
+        self._alone: dict[int, TailNoise] = {}
         self._rng = np.random.default_rng([*self._seed, 1])
 
     def laplace(self, truth: Floats, scale: float, shape: Sequence[int]) -> Floats:
@@ -93,11 +94,18 @@ class TailNoise(ManyTrials):
         return self._with_a_tail("uniform", super().uniform(shape))
 
     def only(self, trial: int) -> TailNoise:  # type: ignore[override]  # a source for one trial, as it has to be
-        """One trial by itself, with a forced draw of its own."""
-        method, call, upper = self._forced
-        alone = TailNoise([*self._seed, trial], 1, method, call, upper=upper)
-        alone.calls, alone.weights = self.calls, self.weights[trial : trial + 1]
-        return alone
+        """One trial by itself, from the same stream and with a forced draw of its own; the same each time."""
+        if trial not in self._alone:
+            alone = TailNoise.__new__(TailNoise)
+            alone.trials, alone._seed, alone._stream, alone._rng = 1, [*self._seed, trial], self._stream, self._rng
+            alone.calls, alone.weights = Counter[Method](), self.weights[trial : trial + 1]
+            alone._forced, alone._alone = self._forced, {0: alone}
+            self._alone[trial] = alone
+        return self._alone[trial]
+
+    def called(self) -> Counter[Method]:
+        """How often each method was called for the first trial."""
+        return self.calls + (self._alone[0].calls if 0 in self._alone else Counter())
 
     def _with_a_tail(self, method: Method, draws: Floats) -> Floats:
         self.calls[method] += 1
