@@ -806,6 +806,15 @@ AFTERWARDS = (MuchLater,)
 BY_DRAWS = (OwnAndLargeCounts, OwnAndLargeDomains, OwnAndMuchNoise, ParityInALowBit, NoTails)
 BY_MEMORY = (AveragesItsRuns, CountsDomains)
 BY_THE_BLACK_BOX = (LessNoiseMeanwhile,)
-LATER = (*BY_REPLAY, *AFTERWARDS, *BY_DRAWS, DrawsUsedTwice, *BY_MEMORY, *BY_ITS_GENERATOR, *BY_ITS_TAILS, *BY_THE_BLACK_BOX)
+LATER = (
+    *BY_REPLAY,
+    *AFTERWARDS,
+    *BY_DRAWS,
+    DrawsUsedTwice,
+    *BY_MEMORY,
+    *BY_ITS_GENERATOR,
+    *BY_ITS_TAILS,
+    *BY_THE_BLACK_BOX,
+)
 NOT_FOUND = (AfterAThousand, OneParticularCount)
 """What no layer sees: it happens in none of the runs that are tried."""

@@ -112,8 +112,8 @@ def check_memory(subject: Subject) -> Figures:
         for when, other in [("the second time", again), *(("after many other runs", each) for each in later)]:
             if differing := [NAMES[name] for name in at_first if at_first[name] != other[name]]:
                 raise CheckFailed(
-                    f"{subject.name} gives {differing[0]} for one seed on {domain} {when} than in a fresh process: keep "
-                    f"nothing between runs that follows from data or noise, and count no runs"
+                    f"{subject.name} gives {differing[0]} for one seed on {domain} {when} than in a fresh process: "
+                    f"keep nothing between runs that follows from data or noise, and count no runs"
                 )
     return {}
 

@@ -39,7 +39,7 @@ SUSPECTS = 3
 """Pairs found by a search that are tested beside the usual ones, for each workload and epsilon from 1 on."""
 DOMAINS = (("4", "12"), ("2x2", "12x3"))
 """On one axis and on two."""
-EARLIER = 60
+EARLIER = 90
 """Calls on other counts and domains after which the same generator still gives the same."""
 TWO_RESULTS = "{} gives two results for one generator: draw from rng alone"
 
@@ -113,8 +113,11 @@ def _check_memory(function: Plain, name: str) -> None:
     """
     for domain in (Domain.of(texts[-1]) for texts in DOMAINS):
         x, workload = np.arange(domain.size).reshape(domain.shape) % 7, workload_for(domain)
-        shapes = [Domain.of(text) for texts in DOMAINS for text in texts]
-        many = [(number + np.arange(shape.size).reshape(shape.shape)) % 9 for number, shape in enumerate(shapes * (EARLIER // len(shapes)))]
+        some = [domain, *(Domain.of(text) for texts in DOMAINS for text in texts)]
+        several = (
+            some[number % 3 // 2 * (1 + number // 3 % 4)] for number in range(EARLIER)
+        )  # two in three on its own
+        many = [(number + np.arange(each.size).reshape(each.shape)) % 9 for number, each in enumerate(several)]
         histories: tuple[list[NDArray[np.int64]], ...] = ([], [], [0 * x], [x + 1], [x], [x * 1000, x // 2], many)
 
         def after(history: list[NDArray[np.int64]]) -> bytes:

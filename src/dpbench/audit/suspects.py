@@ -44,9 +44,7 @@ FAMILIES = ("cells", "total", "distance to the inputs", "exact repeats and zeros
 LARGEST = 2**31
 
 
-def suspicious_pairs(
-    sampler: Sampler, workload: Workload, epsilon: float, seed: int, wanted: int
-) -> list[Pair]:
+def suspicious_pairs(sampler: Sampler, workload: Workload, epsilon: float, seed: int, wanted: int) -> list[Pair]:
     """The pairs, of those considered, on which few runs differ most; large cells and thresholds are among them."""
     rng, shape = np.random.default_rng([seed, 79]), workload.domain.shape
 
@@ -73,7 +71,7 @@ def suspicious_pairs(
 
 
 def _at_borders(n: int) -> Iterator[Pair]:
-    """Both sides of every border, as a cell with and without others, in every cell, and as a total; 0 and 1 all over."""
+    """Both sides of every border: in a cell with and without others, in every cell, as a total; 0 and 1 all over."""
     cells, few = np.arange(n), dict.fromkeys((n // 2, 0, n - 1, n // 3))
     for border in BORDERS:
         for cell in few:
@@ -90,9 +88,7 @@ def _one_fewer(more: Counts, cell: int) -> Pair:
     return more - (np.arange(len(more)) == cell), more
 
 
-def _odd_cells(
-    sampler: Sampler, workload: Workload, epsilon: float, rng: np.random.Generator
-) -> Iterator[Pair]:
+def _odd_cells(sampler: Sampler, workload: Workload, epsilon: float, rng: np.random.Generator) -> Iterator[Pair]:
     """Every threshold, one less and one more, and limits of types, in some cell once: cells whose noise stands out."""
     n = workload.domain.size
     values = np.unique(np.concatenate([THRESHOLDS - 1, THRESHOLDS, THRESHOLDS + 1, [1 << p for p in LIMITS]]))
