@@ -156,7 +156,8 @@ def mutants():
     first, leaks, later = broken("mutants"), broken("leaks"), broken("later_leaks")
     found = {kind.name: (audit, kind, {}) for kind in (*first.MUTANTS, *leaks.LEAKS, *later.LATER, *leaks.BEYOND)}
     found |= {kind.name: (audit, kind, {}) for kind in later.NOT_FOUND}
-    for each in (*first.BROKEN_FUNCTIONS, *leaks.LEAKY_FUNCTIONS, *later.LATER_FUNCTIONS):
+    functions = (*first.BROKEN_FUNCTIONS, *leaks.LEAKY_FUNCTIONS, *later.LATER_FUNCTIONS, *later.FUNCTIONS_WITH_MEMORY)
+    for each in functions:
         found[f"`{each.__name__}`, a plain function"] = (audit_function, each, {"runs": MUTANT_RUNS})
     return found
 

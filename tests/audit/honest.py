@@ -374,16 +374,17 @@ class Geometric(OwnNoise):
         return (np.log(np.tanh(1 / (2 * level))) - off / level).sum(axis=1)
 
 
-def asking(mechanism):
+def asking(made):
     """An algorithm that spends everything on a mechanism."""
 
     @dataclass(frozen=True, kw_only=True)
     class Asks(Honest):
-        name = f"an own mechanism, {mechanism.name}"
-        consistent = mechanism not in (Clamped, ByRejection)
+        mechanism = made
+        name = f"an own mechanism, {made.name}"
+        consistent = made not in (Clamped, ByRejection)
 
         def estimate(self, data, workload):
-            outcome = data.ask(mechanism(), data.budget, "cells").astype(np.float64)
+            outcome = data.ask(made(), data.budget, "cells").astype(np.float64)
             shape = (data.trials, *data.domain.shape)
             return outcome if outcome.shape == shape else np.zeros(shape) + outcome.reshape(-1, *[1] * data.domain.ndim)
 

@@ -64,6 +64,9 @@ SAME = 12
 """Times that a number comes out exactly, of so many, before that is no chance: beyond, what is drawn spreads."""
 USUAL = 4000
 """Usual draws among which a number that is drawn from a density does not come again and again."""
+CLOSE, FARTHEST_LEFT_OUT = 3.0, 1e-9
+"""Loss up to which an outcome of one truth has to come out on the other, too; and rarity, relative to the most usual of
+these draws, up to which it has to."""
 SELDOM = 6.0
 """Logarithm by which a probability may be underestimated from so few outcomes."""
 TOLERANCE = 1e-9
@@ -389,7 +392,8 @@ def _check_tails(case: _Case) -> int:
                     f"{dear.max():.6g}"
                 )
             if outcome.dtype.kind == "f":
-                found = _given_away(case, place, outcome, pair[1 - place])
+                comparable = (loss <= CLOSE) & (noise.weights > noise.weights.max() * FARTHEST_LEFT_OUT)
+                found = _given_away(case, place, outcome[comparable], pair[1 - place])
             else:
                 found = _too_frequent(case, place, outcome, noise.weights)
             if found:
@@ -398,7 +402,13 @@ def _check_tails(case: _Case) -> int:
 
 
 def _given_away(case: _Case, place: int, outcome: Floats, other: Floats) -> str:
-    """A number that comes out exactly, time and again, on one truth alone: the density gives it no probability."""
+    """A number that comes out exactly, time and again, on one truth and never on the other, though its loss is small.
+
+    Where noise is cut off at a public bound, draws that are a little rarer have the same outcome on the other truth. So
+    the rarest draws on the one are left out, and those on the other are not.
+    """
+    if len(outcome) < SAME:
+        return ""
     rows, there = (each.reshape(len(each), -1) for each in (outcome, other))
     usual = [each[:USUAL].reshape(min(len(each), USUAL), -1) for each in case.outcomes]
     for at in range(rows.shape[1]):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from dpbench import algorithms
+from dpbench import __version__, algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.errors import DPBenchError
 from dpbench.gallery.budget_use import BudgetUse
@@ -43,21 +44,23 @@ def kept_words(kind: type[Algorithm]) -> str:
 
 
 def kept_of(kind: type[Algorithm]) -> tuple[str, BudgetUse | None]:
-    """The same, and where its budget goes; None where that is not known of its code."""
+    """The same, with the date and version of that audit, and where its budget goes; None where that is not known."""
     kept = _kept().get(kind.name, {})
     if kept.get("source") != algorithm_source(kind, kind().files):
         return "", None
     use = kept.get("budget_use")
-    return kept["words"], None if use is None else BudgetUse.read(use)
+    return f"{kept['words']} ({kept['made']})", None if use is None else BudgetUse.read(use)
 
 
 def audit_catalogue() -> str:
     """Audit the catalogue; the file that comes with the package, as text."""
     kinds = algorithms.ours()
+    made = f"audited on {datetime.now(UTC).date()} by dpbench {__version__}"
     found = {
         name: {
             "source": algorithm_source(kind, kind().files),
             "words": audit_words(name),
+            "made": made,
             "budget_use": BudgetUse.of(kind()).plain(),
         }
         for name, kind in kinds.items()
