@@ -155,7 +155,3 @@ class AlgorithmFailed(DPBenchError):
 
 class CheckFailed(DPBenchError):
     """An algorithm that does not have a property that every algorithm must have."""
-
-
-class NotExamined(CheckFailed):
-    """A check that did not come to its end: nothing was found, and nothing is known."""

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from dpbench.audit.fresh import TooSlow, fresh, processor_seconds
+from dpbench.audit.report import NotExamined
 from dpbench.audit.side_effects import deeds
 from dpbench.audit.subject import SMALL_DOMAINS, Subject, weighted_workload, workload_for
 from dpbench.audit.traces import BESIDE, NAMES, traced
 from dpbench.domain import Domain
-from dpbench.errors import CheckFailed, NotExamined
+from dpbench.errors import CheckFailed
 
 EDGE_DOMAINS = {
     1: ("1", "2", "3", "13", "16"),

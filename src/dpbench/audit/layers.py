@@ -34,11 +34,11 @@ from dpbench.audit.fresh import TooSlow, fresh
 from dpbench.audit.ledgers import check_ledger
 from dpbench.audit.own_mechanisms import check_own_mechanisms
 from dpbench.audit.replay_layer import check_replay, prepare
-from dpbench.audit.report import LAYERS, AuditReport, Layer
+from dpbench.audit.report import LAYERS, AuditReport, Layer, NotExamined
 from dpbench.audit.sensitivity import check_sensitivity
 from dpbench.audit.subject import CASES, SMALL_DOMAINS, Subject, built, in_words, workload_for
 from dpbench.domain import Domain, DomainLike
-from dpbench.errors import CheckFailed, NotExamined, PrivacyError
+from dpbench.errors import CheckFailed, PrivacyError
 from dpbench.privacy.ledger import BY_ITS_OWN
 from dpbench.workloads import Workload
 

@@ -11,13 +11,14 @@ import numpy as np
 
 from dpbench.audit.cases import BATCH, Case, Cases
 from dpbench.audit.fresh import TooSlow, fresh, load_what_it_loads, processor_seconds
+from dpbench.audit.report import NotExamined
 from dpbench.audit.shrinking import look, shrink
 from dpbench.audit.slow import slow_words
 from dpbench.audit.subject import Subject, workload_for
 from dpbench.audit.traces import BESIDE, NAMES
 from dpbench.audit.worlds import SECONDS, Finding, Looked, Runner, force, printed_otherwise, record, unrecorded
 from dpbench.domain import Domain
-from dpbench.errors import CheckFailed, NotExamined
+from dpbench.errors import CheckFailed
 
 SOME = 5
 """Runs by which is judged how many can be made."""

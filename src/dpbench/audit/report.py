@@ -6,10 +6,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from dpbench.errors import CheckFailed
+
 Verdict = Literal["pass", "fail", "not run"]
 FOUND, NOTHING, UNKNOWN = "leak or fault found", "nothing found", "not examined"
 """What an audit comes to, as a reader sees it."""
 LAYERS = ("conformance", "ledger", "sensitivity", "replay", "black box", "mechanisms")
+
+
+class NotExamined(CheckFailed):
+    """A check that did not come to its end: nothing was found, and nothing is known."""
 
 
 @dataclass(frozen=True)

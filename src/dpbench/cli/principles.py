@@ -72,7 +72,8 @@ def _measured(results: Results) -> dict[tuple[str, str], str]:
 def _audited(results: Results) -> dict[str, str]:
     from dpbench import algorithms
     from dpbench.audit import check_algorithm
-    from dpbench.errors import CheckFailed, NotExamined
+    from dpbench.audit.report import NotExamined
+    from dpbench.errors import CheckFailed
 
     known, found = algorithms.ours(), {}
     for name in sorted(set(results.columns["algorithm"].tolist()) & known.keys()):
