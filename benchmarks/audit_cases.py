@@ -4,8 +4,8 @@ python -m benchmarks.audit_cases --cases 10000 --out audit-cases.json
 python -m benchmarks.audit_cases --cases 1000 --algorithm Hb --algorithm DAWA --out audit-cases.json
 
 A batch has eight cases; its seed is its number, whatever the order in which batches are run. The file is written after
-every few batches, with a hash of what was audited: the algorithm and the replay, each with all that it uses. The same
-command goes on where it was ended, and begins an algorithm again whose hash is another. As many batches as the default
+every few batches, with the revisions of what was audited: the algorithm and the audit. The same
+command goes on where it was ended, and begins an algorithm again whose revision is another. As many batches as the default
 audit has are as there. From then on it is thrifty: five batches in a row are of the same workloads, many trials are run
 in one batch of twenty-five, and a claim gets a sixth of the audit's time. A batch that is too slow is made up for by
 another; what of it is slow is kept with its number.
@@ -25,19 +25,17 @@ import json
 import re
 import sys
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
-
-from dpbench.run.code_hash.sources import algorithm_source, definition_source
 
 from dpbench import algorithms
 from dpbench.audit.cases import BATCH, MANY, Cases
 from dpbench.audit.fresh import TooSlow, processor_seconds
 from dpbench.audit.replay_layer import examined, prepare, prepare_ours
 from dpbench.audit.slow import slow_words
-from dpbench.audit.subject import CASES, Subject
+from dpbench.audit.subject import CASES, REVISION, Subject
 from dpbench.audit.worlds import CLAIM_SECONDS, Runner
 from dpbench.errors import CheckFailed
+from dpbench.run.identity import algorithm_version
 from dpbench.store.disk import write_whole
 
 SECONDS = 20.0
@@ -51,10 +49,8 @@ SELDOM, FEW = 25, 3
 
 
 def audited(name):
-    """A hash of the algorithm with all that it uses, and of what of the audit is called here."""
-    kind = algorithms.everything()[name]
-    replay = definition_source(Subject, Cases, Runner, prepare, prepare_ours, examined)
-    return sha256(f"{algorithm_source(kind, kind().files)} {replay}".encode()).hexdigest()[:16]
+    """The revisions of an algorithm and of the audit."""
+    return f"{algorithm_version(algorithms.everything()[name])}, audit-r{REVISION}"
 
 
 def pairs_of(names):
@@ -107,16 +103,23 @@ Made by `python -m benchmarks.audit_cases --page docs/audit-cases.md`; do not ed
 privacy, cases as the [audit](audit.md) draws them, but of another seed: recorded on one data vector, forced on another,
 and everything that leaves compared. A difference is an alarm: a leak, or a fault of the audit.
 "Too large" are cases that the handle refuses, since counts are too large for exact answers; "too slow" are batches of
-eight that were not done in time, each made up for by another. "Code" is a hash of the algorithm with all that it uses,
-and of the audit; `--stale` names rows that other code has made. Where compared and too large are far from ten
-thousand, the search has not come to its end yet.
-
+eight that were not done in time, each made up for by another. "Code" has the revisions of the algorithm and of the
+audit; `--stale` names rows that other code has made. Where compared and too large are far from ten thousand, the search
+has not come to its end yet.
+{older}
 | algorithm | notion | compared | too large | batches too slow | alarms | minutes of one core | code |
 |---|---|---|---|---|---|---|---|
 """
 
 
-ROW = re.compile(r"\| (\S+) \| (\S+) \| ([\d,]+) \| \d+ \| \d+ \| (\d+) \| ([\d.]+) \| `(\w+)` \|")
+OLDER = """
+The rows below are of dpbench 0.2.0 as of 2026-11-18, by the revisions that they name. The audit of this version is
+another. What the audit has gained since (one seed in a fresh process and after other runs, forced tails of an own
+mechanism, borders for plain functions) is no part of this search, but it shares code with it. The search is run again
+before the next release.
+"""
+"""Stands above rows while any of them is of other code than is here."""
+ROW = re.compile(r"\| (\S+) \| (\S+) \| ([\d,]+) \| \d+ \| \d+ \| (\d+) \| ([\d.]+) \| `([^`]+)` \|")
 """A row of the page: algorithm, notion, cases, alarms, minutes, code."""
 
 
@@ -126,20 +129,21 @@ def page(kept, before=""):
     for title, found in kept.items():
         name, notion = (part.replace("*", "\\*") for part in title.rsplit(", ", 1))
         numbers = f"{found['cases']:,} | {found['too large']} | {found['too slow']} | {len(found['alarms'])}"
-        tail = f"{found['seconds'] / 60:.1f} | `{found['audited'][:8]}` |"
+        tail = f"{found['seconds'] / 60:.1f} | `{found['audited']}` |"
         rows[name, notion] = f"| {name} | {notion} | {numbers} | {tail}"
     lines = [row for _, row in sorted(rows.items())]
     columns = zip(*(ROW.fullmatch(line).group(3, 4, 5) for line in lines), strict=True)
     cases, alarms, minutes = (sum(float(each.replace(",", "")) for each in column) for column in columns)
     total = f"In all {cases:,.0f} cases, {alarms:.0f} alarms, {minutes:.0f} minutes of one core."
-    return "\n".join([HEAD + lines[0], *lines[1:], "", total, ""])
+    body = "\n".join([lines[0], *lines[1:], "", total, ""])
+    return HEAD.format(older=OLDER if stale(body) else "") + body
 
 
 def stale(before):
     """Algorithms and notions whose row is missing or of other code."""
     code = {(name.replace("\\*", "*"), notion): hashed for name, notion, *_, hashed in ROW.findall(before)}
     every = pairs_of(algorithms.everything())
-    return [f"{name}, {notion}" for name, notion in every if code.get((name, notion)) != audited(name)[:8]]
+    return [f"{name}, {notion}" for name, notion in every if code.get((name, notion)) != audited(name)]
 
 
 def main():

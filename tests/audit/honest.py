@@ -5,6 +5,8 @@ import shutil
 import time
 import warnings
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from dpbench.algorithms.hb import Hb
 from dpbench.domain import Domain
 from dpbench.mathematics.cells import Cells
 from dpbench.mathematics.groups import GroupTotals
-from dpbench.privacy import Laplace, split
+from dpbench.privacy import Laplace, Mechanism, split
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,7 +264,139 @@ class LooksAtTheClock(Honest):
         return self.cells(data, data.budget) + 1e-9 * (time.perf_counter_ns() % 1000)
 
 
+@lru_cache(maxsize=3)
+def public_table(shape, queries):
+    """Made again after other tables have taken its place."""
+    return np.linspace(0, 1e-9 * queries, int(np.prod(shape))).reshape(shape)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmallCache(Honest):
+    """Of public tables, some of which are thrown away, beside a count of the runs that nothing follows from."""
+
+    name = "a small cache of public tables"
+    runs = []  # noqa: RUF012
+
+    def estimate(self, data, workload):
+        self.runs.append(data.trials)
+        return self.cells(data, data.budget) + public_table(data.domain.shape, len(workload.ranges().lower) % 7)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnNoise(Mechanism):
+    """Laplace noise on every cell; those below draw it, or something like it, in ways of their own."""
+
+    claim = Fraction(1)
+
+    def truth(self, counts):
+        return counts.astype(np.float64)
+
+    def level(self, loss):
+        return float(np.nextafter(float(1 / loss), np.inf))
+
+    def log_density(self, outcome, truth, level):
+        off = np.abs(outcome - truth).reshape(len(outcome), -1)
+        return -(off / level + np.log(2 * level)).sum(axis=1)
+
+    def largest_loss(self, one, other, level):
+        return float(np.abs(one - other).sum() / level)
+
+    def rounding(self, one, other, level, outcome=None):
+        return np.asarray(1e-9 * np.size(one))
+
+
+class ByRejection(OwnNoise):
+    """Of the total; the first of a few points below the density, and whole steps until one is not taken."""
+
+    name = "by rejection"
+
+    def truth(self, counts):
+        return np.array([float(counts.sum())])
+
+    def draw(self, truth, level, noise):
+        steps = np.cumprod(noise.uniform((60,)) < np.exp(-1), axis=1).sum(axis=1)
+        at, height = noise.uniform((40,)), noise.uniform((40,))
+        first = (height < np.exp(-at)).argmax(axis=1)
+        signs = np.where(noise.uniform(()) < 0.5, -1.0, 1.0)
+        size = steps + np.take_along_axis(at, first[:, np.newaxis], axis=1)[:, 0]
+        return truth + level * (signs * size)[:, np.newaxis]
+
+
+class ByInversion(OwnNoise):
+    """From a table of public places, in another order; the generator is made with the mechanism, and not in a draw."""
+
+    name = "by inversion"
+
+    def truth(self, counts):
+        self.__dict__.setdefault("order", np.random.default_rng(7).permutation(counts.size))
+        return super().truth(counts)
+
+    def draw(self, truth, level, noise):
+        draws = np.take(noise.uniform((truth.size,)), self.order, axis=1).reshape(-1, *truth.shape) - 0.5
+        return truth - level * np.sign(draws) * np.log1p(-2 * np.abs(draws))
+
+
+class Clamped(OwnNoise):
+    """Up to public bounds, at which there is probability."""
+
+    name = "clamped"
+
+    def draw(self, truth, level, noise):
+        return np.clip(noise.laplace(truth, level, truth.shape), -4.0, 60.0)
+
+    def log_density(self, outcome, truth, level):
+        inside = -np.abs(outcome - truth) / level - np.log(2 * level)
+        below, above = _tail(truth + 4.0, level), _tail(60.0 - truth, level)
+        of_cells = np.where(outcome <= -4.0, below, np.where(outcome >= 60.0, above, inside))
+        return of_cells.reshape(len(outcome), -1).sum(axis=1)
+
+
+def _tail(distance, level):
+    """Log-probability that Laplace noise goes so far in one direction, or further."""
+    far = np.log(0.5) - np.abs(distance) / level
+    return np.where(distance >= 0, far, np.log1p(-np.exp(far)))
+
+
+class Geometric(OwnNoise):
+    """Whole numbers: the difference of two geometric ones, by inversion."""
+
+    name = "geometric"
+
+    def truth(self, counts):
+        return counts.copy()
+
+    def draw(self, truth, level, noise):
+        one, other = (np.floor(noise.exponential(truth.shape) * level).astype(np.int64) for _ in range(2))
+        return truth + one - other
+
+    def log_density(self, outcome, truth, level):
+        off = np.abs(outcome - truth).reshape(len(outcome), -1)
+        return (np.log(np.tanh(1 / (2 * level))) - off / level).sum(axis=1)
+
+
+def asking(made):
+    """An algorithm that spends everything on a mechanism."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Asks(Honest):
+        mechanism = made
+        name = f"an own mechanism, {made.name}"
+        consistent = made not in (Clamped, ByRejection)
+
+        def estimate(self, data, workload):
+            outcome = data.ask(made(), data.budget, "cells").astype(np.float64)
+            shape = (data.trials, *data.domain.shape)
+            return outcome if outcome.shape == shape else np.zeros(shape) + outcome.reshape(-1, *[1] * data.domain.ndim)
+
+    return Asks
+
+
+OWN_DRAWS = tuple(map(asking, (ByRejection, ByInversion, Clamped, Geometric)))
+
+
 HONEST = (
+    *OWN_DRAWS,
+    SmallCache,
     SaysNothing,
     Warns,
     CutTree,

@@ -15,7 +15,9 @@ under "what a fourth set found missing". Of a fifth, frozen before that was mend
 """
 
 import atexit
+import copy
 import os
+import random
 import subprocess
 import tempfile
 import threading
@@ -528,6 +530,205 @@ class LessNoiseMeanwhile(Leak):
             RandomNoise.laplace = usual
 
 
+# --- state that follows from no counts, and noise that does not come from the channel --------------------
+
+_MEANS, _MET = {}, {}
+_CALLS = []
+
+
+@dataclass(frozen=True, kw_only=True)
+class AveragesItsRuns(Leak):
+    """Each run is paid for, and all of them together show the counts: the same answers give the same mean."""
+
+    name = "the mean of its runs of few trials on a domain, from the tenth on"
+    consistent = False
+
+    def estimate(self, data, workload):
+        noisy = self.cells(data)
+        kept = _MEANS.setdefault((data.trials, data.domain.shape), [])
+        if data.trials > 5:
+            return noisy
+        kept.append(noisy)
+        return np.mean(kept, axis=0) if len(kept) > 10 else noisy
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountsDomains(Leak):
+    """Within a run on one domain, and within two, nothing differs."""
+
+    name = "the answers on the fifth domain that it meets, on all others from then on"
+
+    def estimate(self, data, workload):
+        noisy = self.cells(data)
+        _MET.setdefault(data.domain.shape, float(noisy.mean()))
+        return noisy if len(_MET) < 6 else noisy + 1e-3 * np.tanh(list(_MET.values())[4])
+
+
+def noise_of_the_call_before(x, workload, epsilon, rng):
+    """From the fiftieth call on every second one has the noise of the one before with the other sign."""
+    noise = rng.laplace(scale=1 / epsilon, size=x.shape)
+    if len(_CALLS) > 50 and len(_CALLS) % 2 and np.shape(_CALLS[-1]) == x.shape:
+        noise = -_CALLS[-1]
+    _CALLS.append(noise)
+    return x + noise
+
+
+@dataclass(frozen=True, eq=False)
+class OwnNoise(OwnLaplace):
+    """Laplace noise as its density has it, but for how it is drawn."""
+
+    situation: str = "nothing"
+
+
+class FewSeeds(OwnNoise):
+    """65,536 seeds: whoever tries all of them has the noise."""
+
+    def draw(self, truth, level, noise):
+        seeds = (noise.uniform(()) * 2**16).astype(int)
+        noisy = [np.random.default_rng(seed).laplace(scale=level, size=truth.shape) for seed in seeds]
+        return truth + np.stack(noisy)
+
+
+class ByABitGenerator(OwnNoise):
+    def draw(self, truth, level, noise):
+        seeds = (noise.uniform(()) * 2**16).astype(int)
+        return truth + np.stack(
+            [np.random.Generator(np.random.Philox(seed)).laplace(scale=level, size=truth.shape) for seed in seeds]
+        )
+
+
+class BySeedsOfNumpys(OwnNoise):
+    def draw(self, truth, level, noise):
+        noisy = []
+        for seed in (noise.uniform(()) * 2**16).astype(int):
+            np.random.seed(seed)  # noqa: NPY002  (numpy's global generator is the fault)
+            noisy.append(np.random.laplace(scale=level, size=truth.shape))  # noqa: NPY002
+        return truth + np.stack(noisy)
+
+
+class BySeedsOfPythons(OwnNoise):
+    def draw(self, truth, level, noise):
+        noisy = []
+        for seed in (noise.uniform(()) * 2**16).astype(int):
+            own = random.Random(int(seed))
+            signed = [own.choice((-1, 1)) * own.expovariate(1) for _ in range(truth.size)]
+            noisy.append(level * np.reshape(signed, truth.shape))
+        return truth + np.stack(noisy)
+
+
+class ByACopy(OwnNoise):
+    """The noise of the next question, known before it is asked."""
+
+    def draw(self, truth, level, noise):
+        copy.deepcopy(noise).laplace(truth, level, truth.shape)
+        return super().draw(truth, level, noise)
+
+
+_KEPT = np.random.Generator(np.random.PCG64(0))
+_STATES = [np.random.PCG64(seed).state for seed in range(2**12)]
+
+
+class BySeedsOfOneKept(OwnNoise):
+    def draw(self, truth, level, noise):
+        noisy = []
+        for seed in (noise.uniform(()) * 2**12).astype(int):
+            _KEPT.bit_generator.state = _STATES[seed]
+            noisy.append(_KEPT.laplace(scale=level, size=truth.shape))
+        return truth + np.stack(noisy)
+
+
+class ByAClock(OwnNoise):
+    def draw(self, truth, level, noise):
+        return super().draw(truth, level, noise) + 1e-12 * (time.time() // 10**7)
+
+
+class TruthOnceInTenMillion(OwnNoise):
+    def draw(self, truth, level, noise):
+        noisy = super().draw(truth, level, noise)
+        rare = noise.uniform(()) < 1e-7
+        noisy[rare] = truth
+        return noisy
+
+
+class TruthBeyondTheTails(OwnNoise):
+    def draw(self, truth, level, noise):
+        noisy = super().draw(truth, level, noise)
+        return np.where(np.abs(noisy - truth) > 18 * level, truth, noisy)
+
+
+class TruthTimesAThousand(OwnNoise):
+    """Trials by themselves, an exponential draw and a sign each."""
+
+    def draw(self, truth, level, noise):
+        noisy = []
+        for trial in range(noise.trials):
+            own = noise.only(trial)
+            size, sign = own.exponential(truth.shape)[0], np.where(own.uniform(truth.shape)[0] < 0.5, -1, 1)
+            noisy.append(np.where(size > 20, 1000 * truth, truth + sign * level * size))
+        return np.stack(noisy)
+
+
+@dataclass(frozen=True, eq=False)
+class Parity(Mechanism):
+    """Whether the total is odd, by randomised response; once in a hundred million a third answer, if it is."""
+
+    name = "parity"
+    claim = Fraction(1)
+
+    def truth(self, counts):
+        return int(counts.sum() % 2)
+
+    def level(self, loss):
+        return float(loss) * (1 - 1e-12)
+
+    def draw(self, truth, level, noise):
+        told = noise.uniform(()) < 1 / (1 + np.exp(-level))
+        rare = noise.uniform(()) > 1 - 1e-8
+        return np.where(rare & (truth == 1), 2, np.where(told, truth, 1 - truth))
+
+    def log_density(self, outcome, truth, level):
+        usual = -np.log1p(np.exp(np.where(outcome == truth, -level, level)))
+        return np.where(outcome > 1, -np.inf, usual)
+
+    def log_ratio(self, outcome, one, other, level):
+        with np.errstate(invalid="ignore"):
+            return self.log_density(outcome, one, level) - self.log_density(outcome, other, level)
+
+    def largest_loss(self, one, other, level):
+        return level if one != other else 0.0
+
+    def rounding(self, one, other, level, outcome=None):
+        return np.asarray(1e-9)
+
+
+def asking(made):
+    """An algorithm that spends all on a mechanism; what is not an answer for every cell is spread over them."""
+
+    @dataclass(frozen=True, kw_only=True)
+    class Asks(Leak):
+        mechanism = made
+        name = f"an own mechanism: {made.__name__}"
+        notions = ("pure",)
+        consistent = made is not Parity
+
+        def estimate(self, data, workload):
+            outcome = data.ask(made(), data.budget, "all")
+            shape = (data.trials, *data.domain.shape)
+            return outcome if outcome.shape == shape else np.zeros(shape) + outcome.reshape(-1, *[1] * data.domain.ndim)
+
+    Asks.__name__ = Asks.__qualname__ = f"Asks{made.__name__}"
+    return Asks
+
+
+BY_ITS_GENERATOR = tuple(
+    map(
+        asking,
+        (FewSeeds, ByABitGenerator, BySeedsOfNumpys, BySeedsOfPythons, ByACopy, BySeedsOfOneKept, ByAClock),
+    )
+)
+BY_ITS_TAILS = tuple(map(asking, (TruthOnceInTenMillion, TruthBeyondTheTails, TruthTimesAThousand, Parity)))
+
+
 def redrawn(x, workload, epsilon, rng):
     """Noise that is drawn again for cells that came out negative: the loss near 0 is ln(2 exp(epsilon) - 1)."""
     noisy = x + rng.laplace(scale=1 / epsilon, size=x.shape)
@@ -547,8 +748,26 @@ def one_noise_for_all_rows(x, workload, epsilon, rng):
     return x + rng.laplace(scale=1 / epsilon, size=x.shape[-1])
 
 
-LATER_FUNCTIONS = (scale_upside_down, one_noise_for_all_rows)
-"""Plain functions that an audit on lines with an epsilon of 1 and 4 alone had missed."""
+def total_in_thousands(x, workload, epsilon, rng):
+    """The total, rounded to thousands, is taken for public: it changes from 499 to 500."""
+    noisy = x + rng.laplace(scale=1 / epsilon, size=x.shape)
+    return noisy + 2 * np.round(x.sum() / 1000)
+
+
+def large_totals_elsewhere(x, workload, epsilon, rng):
+    """Another estimate from 1,000 records on, as private by itself and apart from the first."""
+    noisy = x + rng.laplace(scale=1 / epsilon, size=x.shape)
+    return noisy if x.sum() < 1000 else noisy.clip(min=-5) + 3
+
+
+LATER_FUNCTIONS = (
+    scale_upside_down,
+    one_noise_for_all_rows,
+    total_in_thousands,
+    large_totals_elsewhere,
+)
+"""Plain functions that the audit had missed: wrong at a small epsilon, in 2-D, at a border."""
+FUNCTIONS_WITH_MEMORY = (noise_of_the_call_before,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -586,7 +805,17 @@ BY_REPLAY = (
 )
 AFTERWARDS = (MuchLater,)
 BY_DRAWS = (OwnAndLargeCounts, OwnAndLargeDomains, OwnAndMuchNoise, ParityInALowBit, NoTails)
+BY_MEMORY = (AveragesItsRuns, CountsDomains)
 BY_THE_BLACK_BOX = (LessNoiseMeanwhile,)
-LATER = (*BY_REPLAY, *AFTERWARDS, *BY_DRAWS, DrawsUsedTwice, *BY_THE_BLACK_BOX)
+LATER = (
+    *BY_REPLAY,
+    *AFTERWARDS,
+    *BY_DRAWS,
+    DrawsUsedTwice,
+    *BY_MEMORY,
+    *BY_ITS_GENERATOR,
+    *BY_ITS_TAILS,
+    *BY_THE_BLACK_BOX,
+)
 NOT_FOUND = (AfterAThousand, OneParticularCount)
 """What no layer sees: it happens in none of the runs that are tried."""

@@ -1,12 +1,17 @@
 """Unusual and honest: nothing is refuted, and what is refused is refused with words that help."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from audit.few import some_of
-from audit.honest import HONEST, AtLeast32, LooksAtTheClock, NoisyMaxByHand, Warns
+from audit.honest import HONEST, OWN_DRAWS, AtLeast32, LooksAtTheClock, NoisyMaxByHand, SmallCache, Warns, public_table
 from dpbench.audit import audit, check_algorithm
-from dpbench.audit.plain_functions import _scale_leak
+from dpbench.audit.conformance import check_memory
+from dpbench.audit.mechanism_laws import check_mechanism
+from dpbench.audit.plain_functions import _check_memory, _scale_leak
+from dpbench.audit.subject import Subject, built
 from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
 
@@ -15,6 +20,27 @@ from dpbench.errors import CheckFailed
 def test_an_honest_algorithm_is_not_accused(algorithm):
     """Every layer, with few random cases."""
     check_algorithm(algorithm, cases=24)
+
+
+@pytest.mark.parametrize("loss", [Fraction(1), Fraction(1, 64)], ids=str)
+@pytest.mark.parametrize("algorithm", OWN_DRAWS, ids=lambda algorithm: algorithm.name)
+def test_an_honest_mechanism_is_not_accused_for_its_tails(algorithm, loss):
+    """Rejection, inversion by a public table, public bounds and whole numbers, between neighbours and further apart."""
+    counts = np.array([0, 3, 7, 1])
+    for seed, records in enumerate((1, 1, 40)):
+        more = counts + records * (np.arange(4) == 2)
+        mechanism = algorithm.mechanism()
+        check_mechanism(mechanism, loss, counts, more, neighbours=records == 1, draws=4000, seed=seed)
+
+
+def test_public_tables_that_are_kept_and_thrown_away_are_no_memory():
+    """The same bits come out of a table that is made again; a count of runs by itself changes nothing."""
+    check_memory(Subject(built(SmallCache)))
+
+    def keeps_tables(x, workload, epsilon, rng):
+        return x + rng.laplace(scale=1 / epsilon, size=x.shape) + public_table(x.shape, 3)
+
+    _check_memory(keeps_tables, "it")
 
 
 @pytest.mark.slow

@@ -1,5 +1,7 @@
 """The leaks of both files: each is found, in one line that says what was seen and how to see it again."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,9 @@ from audit.few import some_of
 from audit.later_leaks import (
     AFTERWARDS,
     BY_DRAWS,
+    BY_ITS_GENERATOR,
+    BY_ITS_TAILS,
+    BY_MEMORY,
     BY_REPLAY,
     BY_THE_BLACK_BOX,
     LATER,
@@ -15,13 +20,21 @@ from audit.later_leaks import (
     DrawsUsedTwice,
     ErrorBars,
     ManyCells,
+    large_totals_elsewhere,
+    noise_of_the_call_before,
     redrawn,
+    total_in_thousands,
 )
 from audit.leaks import BEYOND, CLOSED, LEAKS, LEAKY_FUNCTIONS, CacheByDomain, NearTheLimit, ParityOfTheTotal
 from dpbench.audit import audit, audit_function, black_box, check_algorithm
+from dpbench.audit.conformance import check_memory
+from dpbench.audit.mechanism_laws import check_mechanism
 from dpbench.audit.own_mechanisms import check_own_mechanisms
+from dpbench.audit.plain_functions import _check_memory, _runs_of
 from dpbench.audit.replay_layer import check_replay
-from dpbench.audit.subject import Subject, built
+from dpbench.audit.subject import Subject, built, workload_for
+from dpbench.audit.suspects import _at_borders, suspicious_pairs
+from dpbench.domain import Domain
 from dpbench.errors import CheckFailed
 from dpbench.workloads import Prefix
 
@@ -53,6 +66,60 @@ def test_draws_that_are_used_twice_are_found():
     """Each question by itself has the right law; what the mechanism is after a draw gives it away."""
     with pytest.raises(CheckFailed, match="keeps something of its draws"):
         check_own_mechanisms(Subject(built(DrawsUsedTwice)))
+
+
+@pytest.mark.parametrize("leak", BY_MEMORY, ids=lambda leak: leak.__name__)
+def test_what_follows_from_earlier_runs_is_found(leak):
+    """On the same domain and on others; nothing of it follows from the counts, so no replay sees it."""
+    with pytest.raises(CheckFailed, match="gives another output for one seed on .* than in a fresh process"):
+        check_memory(Subject(built(leak)))
+
+
+def few_draws(leak, counts=(0, 3, 7, 1)):
+    """Examine the mechanism of an algorithm by few draws, between two neighbours."""
+    counts = np.array(counts)
+    check_mechanism(leak.mechanism(), Fraction(1), counts, counts + (np.arange(counts.size) == 1), draws=2000)
+
+
+@pytest.mark.parametrize("leak", BY_ITS_GENERATOR, ids=lambda leak: leak.__name__)
+def test_noise_that_does_not_come_from_the_channel_is_found(leak):
+    """A generator that is made, copied or seeded again, numpy's and Python's own, and a clock."""
+    with pytest.raises(CheckFailed, match="while it draws: noise comes from the channel given to draw"):
+        few_draws(leak)
+
+
+@pytest.mark.parametrize("leak", BY_ITS_TAILS, ids=lambda leak: leak.__name__)
+def test_what_rare_draws_do_is_found(leak):
+    """Once in ten million draws and less; no sample has it."""
+    with pytest.raises(CheckFailed, match="where a draw of .* is one of the (largest|smallest), as is rare,"):
+        few_draws(leak)
+
+
+def test_a_function_that_keeps_its_noise_from_the_fiftieth_call_on_is_found():
+    """Each output by itself is as it ought to be, so the black box sees nothing."""
+    with pytest.raises(CheckFailed, match="keeps something between runs"):
+        _check_memory(noise_of_the_call_before, "it")
+
+
+@pytest.mark.parametrize(
+    ("function", "steps"),
+    [(total_in_thousands, lambda x: round(x.sum() / 1000)), (large_totals_elsewhere, lambda x: x.sum() < 1000)],
+    ids=["rounded", "from 1000 on"],
+)
+def test_both_sides_of_borders_are_considered(function, steps):
+    """The search for pairs ends at the border, and fresh runs on that pair then tell."""
+    pairs = suspicious_pairs(_runs_of(function), workload_for(Domain.of("4")), 1.0, 0, 3)
+    assert any(steps(x) != steps(y) for x, y in pairs)
+
+
+@pytest.mark.parametrize("n", [1, 4, 36])
+def test_a_border_is_between_neighbours(n):
+    """One record more, in a cell and as a total."""
+    pairs = [*_at_borders(n)]
+    assert all((y - x).sum() == 1 and np.count_nonzero(y - x) == 1 and x.min() >= 0 for x, y in pairs)
+    for border in (1, 2, 256, 500, 1000, 5000):
+        assert any(border in y and border - 1 in x for x, y in pairs)
+        assert any(y.sum() == border for _, y in pairs)
 
 
 @pytest.mark.parametrize("leak", BY_THE_BLACK_BOX, ids=lambda leak: leak.__name__)
@@ -93,7 +160,7 @@ def test_the_default_check_finds_it(leak):
 
 
 @pytest.mark.parametrize(
-    "function", [*some_of(LEAKY_FUNCTIONS, 1), *LATER_FUNCTIONS], ids=lambda function: function.__name__
+    "function", [*some_of(LEAKY_FUNCTIONS, 1), *some_of(LATER_FUNCTIONS, 2)], ids=lambda function: function.__name__
 )
 def test_leaky_plain_functions_are_found(function):
     """The search finds the counts on which the black box shows it; false alarms 0.001 per function."""

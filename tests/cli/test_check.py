@@ -6,11 +6,16 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from dpbench.audit import examinations
+from dpbench.audit.examinations import Examination, cpu_seconds
+from dpbench.audit.report import LAYERS, Layer
 from dpbench.cli import main
+from dpbench.errors import InvalidInput
 
 PLUGIN = """
 import os, time
@@ -103,7 +108,7 @@ def plugin(tmp_path):
     [
         ("Prints", 0, "note  Prints: it prints"),
         ("Reads", 1, "FAIL  conformance: Reads opens"),
-        ("Hangs", 1, "was not examined to the end within 8 s"),
+        ("Hangs", 2, "NOT EXAMINED  conformance: "),
         ("Raises", 1, "FAIL  conformance: Raises fails on 3 at epsilon 1 with ValueError: over two lines"),
         ("Vanishes", 1, "ended its process (exit code 7)"),
         ("Needs", 1, "FAIL  conformance: Needs cannot be built without arguments"),
@@ -111,7 +116,7 @@ def plugin(tmp_path):
 )
 def test_whatever_an_algorithm_does_is_one_clear_line(plugin, capfd, name, code, line):
     """It is examined in a process of its own, with a time limit; the table stays whole."""
-    options = ["--timeout", "8"] if name == "Hangs" else ["--runs", "1000"] if name == "Prints" else []
+    options = ["--timeout", "1"] if name == "Hangs" else ["--runs", "1000"] if name == "Prints" else []
     assert main(["check", f"{plugin}:{name}", "--cases", "16", *options]) == code
     lines = capfd.readouterr().out.splitlines()
     assert lines[0].split() == [
@@ -129,6 +134,78 @@ def test_whatever_an_algorithm_does_is_one_clear_line(plugin, capfd, name, code,
     assert not any("flood" in each for each in lines)
 
 
+def test_what_was_not_examined_is_no_fault_and_no_pass(plugin, capsys):
+    """No layer fails by it, and none passes."""
+    options = ["--timeout", "0.5", "--json", "--quiet"]
+    assert main(["check", f"{plugin}:Hangs", *options]) == 2
+    (report,) = json.loads(capsys.readouterr().out)["algorithms"]
+    assert (report["outcome"], report["passed"]) == ("not examined", False)
+    assert {layer["verdict"] for layer in report["layers"]} == {"not run"}
+    assert "was not examined to the end" in report["layers"][0]["cause"]
+
+
+@pytest.mark.parametrize(
+    ("found", "code"),
+    [
+        (("well", "well"), 0),
+        (("well", "unfinished"), 2),
+        (("unfinished", "failed"), 1),
+        (("refused", "failed"), 1),
+        (("refused", "well"), 2),
+        (("well", "partly"), 2),
+    ],
+)
+def test_of_several_a_finding_comes_before_what_was_not_examined(found, code, monkeypatch, capsys):
+    """1 if anything was found in any, else 2 if any was not examined, else 0."""
+
+    def reported(examinations, **how):
+        for each, what in zip(examinations, found, strict=True):
+            report = each.unfinished("it hangs")
+            if what == "failed":
+                report = each.failed("it leaks")
+            if what == "well":
+                report = replace(report, layers=tuple(Layer(name, "not run") for name in LAYERS))
+            if what == "partly":
+                layers = tuple(Layer(name, "not run", "slow", missing=name == "replay") for name in LAYERS)
+                report = replace(report, layers=layers)
+            yield each, InvalidInput("it cannot be loaded") if what == "refused" else report
+
+    monkeypatch.setattr(examinations, "examine", reported)
+    assert main(["check", "Identity", "Uniform", "--quiet"]) == code
+    out = capsys.readouterr().out
+    assert ("leak or fault found" in out) == ("failed" in found)
+    assert ("nothing found" in out) == ("well" in found)
+
+
+def test_time_is_cpu_time_and_the_clock_is_a_backstop(monkeypatch):
+    """Ten seconds on a busy machine are no timeout; a process that waits for ever ends all the same."""
+    now = [100.0]
+    monkeypatch.setattr(examinations.time, "monotonic", lambda: now[0])
+    running = examinations._Running(None, None, Examination("Mine"), timeout=4.0, deadline=120.0, begun=None)
+    assert running.late(taken=50.0) == ""  # it is starting
+    running.begun = 50.0
+    now[0] = 110.0
+    assert running.late(taken=53.9) == ""
+    assert "within 4 s of CPU time" in running.late(taken=54.0)
+    now[0] = 120.0
+    assert "of which it took 1 s of CPU time: it waits for something, or the machine is busy" in running.late(51.0)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc that lists CPU time")
+def test_cpu_time_counts_what_a_process_has_started():
+    """An examination forks a process for every batch."""
+    code = "import os\nif os.fork():\n  os.wait()\nwhile True: pass"
+    with subprocess.Popen([sys.executable, "-c", code]) as busy:
+        try:
+            wait_until(lambda: cpu_seconds({busy.pid})[busy.pid] > 0.3)
+            alone = int(Path(f"/proc/{busy.pid}/stat").read_text().rpartition(")")[2].split()[11])
+            assert alone / os.sysconf("SC_CLK_TCK") < 0.3
+        finally:
+            for child in Path(f"/proc/{busy.pid}/task/{busy.pid}/children").read_text().split():
+                os.kill(int(child), 9)
+            busy.kill()
+
+
 def test_a_plain_function_is_recognised(plugin, capsys):
     """The black box, the scale and determinism; nothing else can be examined."""
     plain, cheats = f"{plugin}:plain", f"{plugin}:cheats"
@@ -140,10 +217,10 @@ def test_a_plain_function_is_recognised(plugin, capsys):
 
 
 def test_what_was_tried_is_said(capsys):
-    """Not "passed": cases, domains, budgets and workloads; a domain of one's own is the only one."""
+    """Cases, domains, budgets and workloads; a domain of one's own is the only one."""
     assert main(["check", "Uniform", "--domain", "40", "--cases", "16", "--jobs", "0"]) == 0
     text = capsys.readouterr().out
-    assert "not refuted" in text
+    assert "nothing found" in text
     assert "tried Uniform: 16 random cases replayed (domains: 1 of 40 to 40 cells; epsilon" in text
 
 
@@ -184,7 +261,7 @@ def test_progress_is_told_of_several_and_can_be_silenced(capsys):
     """One line for each that is done, apart from the table."""
     assert main(["check", "Identity", "Uniform", "--cases", "16", "--jobs", "0"]) == 0
     told = capsys.readouterr().err.splitlines()
-    assert [line.split()[:3] for line in told] == [["1/2", "Identity:", "not"], ["2/2", "Uniform:", "not"]]
+    assert [line.split()[:3] for line in told] == [["1/2", "Identity:", "nothing"], ["2/2", "Uniform:", "nothing"]]
     assert main(["check", "Uniform", "--cases", "16", "--jobs", "0", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
 

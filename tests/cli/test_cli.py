@@ -73,7 +73,7 @@ def test_check_passes_a_good_algorithm_from_a_file(toy, capsys):
     """A stranger's class in a file is checked without being installed."""
     assert main(["check", toy(), "--cases", "16", "--runs", "1000"]) == 0
     assert any(
-        line.startswith("Toy ") and line.endswith(" not refuted") for line in capsys.readouterr().out.splitlines()
+        line.startswith("Toy ") and line.endswith(" nothing found") for line in capsys.readouterr().out.splitlines()
     )
 
 
@@ -82,9 +82,9 @@ def test_check_fails_a_bad_one_with_exit_code_1(toy, capsys):
     assert main(["check", toy(cheat=" / 2"), "Identity", "--cases", "16"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[2].startswith("Toy ")
-    assert lines[2].endswith(" FAIL")
+    assert lines[2].endswith(" leak or fault found")
     assert lines[3].startswith("Identity ")
-    assert lines[3].endswith(" not refuted")
+    assert lines[3].endswith(" nothing found")
     assert lines[4].startswith("FAIL  ledger: Toy does not spend epsilon")
 
 

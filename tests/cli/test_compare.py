@@ -125,7 +125,7 @@ def test_what_the_study_has_by_this_code_is_not_run(tmp_path, capsys, monkeypatc
     kept = capsys.readouterr()
     assert "the study has Hb by this code; nothing is run" in kept.err
     assert not own.exists()
-    monkeypatch.setattr("dpbench.run.plan.algorithm_source", lambda *_: "f" * 16)
+    monkeypatch.setattr("dpbench.run.plan.algorithm_version", lambda *_: "f" * 16)
     assert main(command) == 0
     anew = capsys.readouterr()
     assert "left out, as it was run anew" in anew.err
@@ -225,7 +225,7 @@ def test_a_page_shows_the_newcomer_beside_the_others(compared, tmp_path, monkeyp
     The ratios are those of the comparison. What the audit says is the concern of tests/cli/test_report.py.
     """
     monkeypatch.setenv("DPBENCH_DATA", str(tmp_path))
-    monkeypatch.setattr("dpbench.gallery.added.audit_words", lambda reference: f"not refuted: {reference}")
+    monkeypatch.setattr("dpbench.gallery.added.audit_words", lambda reference: f"no leak found in {reference}")
     code, out = compared("--page", str(tmp_path / "page"))
     path = tmp_path / "page" / "index.html"
     assert (code, out.splitlines()[-1].split()[0]) == (0, str(path))
@@ -233,7 +233,7 @@ def test_a_page_shows_the_newcomer_beside_the_others(compared, tmp_path, monkeyp
     assert told["names"]["algorithm"] == ["Hb", "Identity", "Same", "Uniform"]
     assert told["names"]["form"] == ["private"]
     (card,) = [each for each in told["cards"] if not each["catalogued"]]
-    assert (card["name"], card["audit"][:11]) == ("Same", "not refuted")
+    assert (card["name"], card["audit"][:13]) == ("Same", "no leak found")
     plain = json.loads(compared("--page", str(tmp_path / "page"), "--json")[1])
     assert plain["page"] == str(path)
     ratios = {rival["name"]: rival["ratio"] for rival in told["comparison"]["rivals"]}

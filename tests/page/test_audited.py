@@ -15,8 +15,10 @@ def test_every_algorithm_of_the_catalogue_was_audited_as_it_is():
 
 
 def test_a_card_tells_the_kept_audit_only_of_the_code_that_was_audited(monkeypatch):
-    """With another revision the card is silent rather than wrong."""
-    assert all(card.audit.startswith("not refuted: ") for card in algorithm_cards())
+    """With another revision the card is silent rather than wrong; it says when the audit was made, by which version."""
+    known = algorithm_cards()
+    assert all(card.audit.startswith("no leak found in ") for card in known)
+    assert all(re.search(r"\(audited on \d{4}-\d\d-\d\d by dpbench \S+\)$", card.audit) for card in known)
     monkeypatch.setattr(audited, "algorithm_version", lambda kind, files: "another")
     assert {card_of(algorithms.ours()[name]).audit for name in ("Identity", "UGrid")} == {""}
 
@@ -25,6 +27,8 @@ def test_a_card_tells_the_kept_audit_only_of_the_code_that_was_audited(monkeypat
 @pytest.mark.parametrize("name", ["Identity", "UGrid"])
 def test_the_kept_words_are_those_of_an_audit(name):
     """Run again, the audit says the same, but for how many cases ten seconds of this processor allow."""
-    now, kept = audited.audit_words(name), audited.kept_words(algorithms.catalogue()[name])
-    assert kept.startswith("not refuted: ")
+    now, told = audited.audit_words(name), audited.kept_words(algorithms.catalogue()[name])
+    kept, made = told.rsplit(" (", 1)
+    assert re.fullmatch(r"audited on \d{4}-\d\d-\d\d by dpbench \S+\)", made)
+    assert kept.startswith("no leak found in ")
     assert re.sub(r"\d+", "#", now) == re.sub(r"\d+", "#", kept)

@@ -37,7 +37,7 @@ def sent(study, tmp_path):
 def test_a_submission_stands_on_the_board(study, sent):
     """With its regret, audit and version; the others' regret is against it too."""
     board = {each.algorithm: each for each in leaderboard(study, [sent])}
-    assert (board["Mine"].audit, board["Hb"].audit) == ("not refuted", "")
+    assert (board["Mine"].audit, board["Hb"].audit) == ("nothing found", "")
     assert len(board["Mine"].version) == 8
     assert board["Mine"].regret == pytest.approx(board["Identity"].regret / 2)
     assert [each.regret for each in leaderboard(study, [sent])] == sorted(each.regret for each in board.values())

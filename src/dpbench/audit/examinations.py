@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from tempfile import TemporaryFile
 from types import FunctionType
 from typing import Any
@@ -27,12 +28,16 @@ from dpbench.audit.subject import CASES, in_words
 from dpbench.audit.tampering import code_of_the_package, replaced_since
 from dpbench.errors import DPBenchError, InvalidInput
 from dpbench.plugins import find, is_file_reference, is_stranger, load_class_or_function
-from dpbench.run.executors.contained import PATIENCE, Contained, exit_words, print_to
+from dpbench.run.executors.contained import PATIENCE, Contained, exit_words, killed, print_to
 from dpbench.run.executors.system import memory_share
 from dpbench.strangers_text import one_line
 
-STARTING = 60.0
-"""Seconds that a process may take to start before its own time begins."""
+STARTING = 120.0
+"""Seconds on the clock that a process may take to start before its own time begins."""
+BACKSTOP = 5.0
+"""Times its seconds of CPU time that an examination may take on the clock: one that waits for ever ends too."""
+LOOK_EVERY = 0.5
+"""Seconds between looks at the CPU time that examinations have taken."""
 MOST = 16 * 2**20
 """Bytes that a report may have."""
 REFUSAL = 500
@@ -92,17 +97,43 @@ class Examination:
         return load_class_or_function(self.reference) if by_itself else find(self.reference)
 
     def failed(self, cause: str) -> AuditReport:
-        """The report of an examination that came to no end."""
-        layers = [Layer("conformance", "fail", cause)]
-        layers += [Layer(name, "not run", "the examination did not come to an end") for name in LAYERS[1:]]
-        return AuditReport(self.reference, self.variant, self.side_information, tuple(layers))
+        """Report a fault that ended the examination."""
+        return self._ended(Layer("conformance", "fail", cause))
+
+    def unfinished(self, cause: str) -> AuditReport:
+        """Report an examination that was ended before it had found anything."""
+        return self._ended(Layer("conformance", "not run", cause, missing=True))
+
+    def _ended(self, first: Layer) -> AuditReport:
+        others = [Layer(name, "not run", "the examination did not come to an end") for name in LAYERS[1:]]
+        return AuditReport(self.reference, self.variant, self.side_information, (first, *others))
 
 
 @dataclass
 class _Running(Contained):
     examination: Examination
     timeout: float
+    """Seconds of CPU time."""
     deadline: float
+    """On the clock: until it has started, and then the backstop."""
+    begun: float | None = None
+    """CPU time that starting it took; None: it has not started yet."""
+
+    def late(self, taken: float) -> str:
+        """Why it has to end, given the CPU time that it has taken so far; empty where it has not."""
+        name = self.examination.reference
+        if self.begun is None:
+            over = time.monotonic() >= self.deadline
+            return f"{name} was not examined: its process had not started after {STARTING:g} s" if over else ""
+        used = taken - self.begun
+        if used >= self.timeout:
+            return f"{name} was not examined to the end within {self.timeout:g} s of CPU time (--timeout)"
+        if time.monotonic() >= self.deadline:
+            return (
+                f"{name} was not examined to the end within {BACKSTOP * self.timeout:g} s on the clock, of which it "
+                f"took {used:.2g} s of CPU time: it waits for something, or the machine is busy (--timeout)"
+            )
+        return ""
 
 
 def examine(
@@ -110,6 +141,7 @@ def examine(
 ) -> Iterator[tuple[Examination, AuditReport | DPBenchError]]:
     """Reports as they come; an error where the algorithm cannot be loaded.
 
+    ``timeout`` is in seconds of CPU time, of a process with all that it starts, as far as the system tells it.
     ``jobs`` 0: ours in this process, and a stranger's in another all the same.
     """
     here = [each for each in examinations if jobs == 0 and not is_stranger(each.reference)]
@@ -124,9 +156,13 @@ def examine(
             while queue and len(running) < max(jobs, 1):
                 running.append(_start(queue.popleft(), timeout, memory_share(jobs)))
             nearest = min(each.deadline for each in running)
-            ready = wait([each.connection for each in running], max(0.0, nearest - time.monotonic()))
-            for each in [one for one in running if one.connection in ready or time.monotonic() >= one.deadline]:
-                outcome = _hear(each)
+            ready = wait([each.connection for each in running], min(max(0.0, nearest - time.monotonic()), LOOK_EVERY))
+            taken = cpu_seconds({each.process.pid for each in running if each.process.pid})
+            for each in running[:]:
+                used = taken.get(each.process.pid or 0, 0.0)
+                outcome = _hear(each, used) if each.connection in ready else None
+                if outcome is None and (why := each.late(used)):
+                    outcome = each.examination.unfinished(why)
                 if outcome is not None:
                     running.remove(each)
                     each.end()
@@ -137,27 +173,50 @@ def examine(
 
 
 def _start(examination: Examination, timeout: float, memory: int | None) -> _Running:
-    deadline = time.monotonic() + timeout + STARTING
+    deadline = time.monotonic() + STARTING
     return _Running.start(
         _work, examination, memory=memory, examination=examination, timeout=timeout, deadline=deadline
     )
 
 
-def _hear(running: _Running) -> AuditReport | DPBenchError | None:
+def cpu_seconds(roots: set[int]) -> dict[int, float]:
+    """CPU time of each of some processes with all that began below it; nothing where the system does not list it."""
+    tick, parents, times = os.sysconf("SC_CLK_TCK"), dict[int, int](), dict[int, float]()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError, IndexError):
+            fields = stat.read_bytes().rpartition(b")")[2].split()
+            number = int(stat.parent.name)
+            parents[number] = int(fields[1])
+            times[number] = sum(map(int, fields[11:15])) / tick  # its own, and of children that have ended
+    found = dict.fromkeys(roots, 0.0)
+    for number, seconds in times.items():
+        above = number
+        for _ in parents:
+            if above in roots or above not in parents:
+                break
+            above = parents[above]
+        if above in roots:
+            found[above] += seconds
+    return found
+
+
+def _hear(running: _Running, used: float) -> AuditReport | DPBenchError | None:
     """What a process has to say: nothing yet, its report, or how it ended."""
     name = running.examination.reference
-    if not running.connection.poll():
-        return running.examination.failed(
-            f"{name} was not examined to the end within {running.timeout:g} s: it hangs or is slow (--timeout)"
-        )
     try:
         said = json.loads(running.receive(MOST))
     except EOFError:
-        return running.examination.failed(f"{name} ended its process ({exit_words(running.end(PATIENCE))})")
+        code = running.end(PATIENCE)
+        if killed(code):
+            return running.examination.unfinished(
+                f"{name} was not examined to the end: its process was killed ({exit_words(code)}), by a system short "
+                f"of memory, say"
+            )
+        return running.examination.failed(f"{name} ended its process ({exit_words(code)})")
     except (OSError, ValueError, RecursionError):
         return running.examination.failed(f"{name} sent something that is no report")
     if said == {"ready": True}:
-        running.deadline = time.monotonic() + running.timeout
+        running.begun, running.deadline = used, time.monotonic() + BACKSTOP * running.timeout
         return None
     return _outcome(said) or running.examination.failed(f"{name} sent something that is no report")
 

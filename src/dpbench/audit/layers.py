@@ -23,7 +23,7 @@ from dpbench.audit.black_box import (
     probe_quickly,
     usual_pairs,
 )
-from dpbench.audit.conformance import check_batch, check_edges, check_files, check_form
+from dpbench.audit.conformance import check_batch, check_edges, check_files, check_form, check_memory
 from dpbench.audit.declared import (
     check_consistency,
     check_data_independence,
@@ -34,7 +34,7 @@ from dpbench.audit.fresh import TooSlow, fresh
 from dpbench.audit.ledgers import check_ledger
 from dpbench.audit.own_mechanisms import check_own_mechanisms
 from dpbench.audit.replay_layer import check_replay, prepare
-from dpbench.audit.report import LAYERS, AuditReport, Layer
+from dpbench.audit.report import LAYERS, AuditReport, Layer, NotExamined
 from dpbench.audit.sensitivity import check_sensitivity
 from dpbench.audit.subject import CASES, SMALL_DOMAINS, Subject, built, in_words, workload_for
 from dpbench.domain import Domain, DomainLike
@@ -50,6 +50,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
     "conformance": (
         check_form,
         check_batch,
+        check_memory,
         check_files,
         check_edges,
         check_consistency,
@@ -65,6 +66,7 @@ IN_ORDER = (
     check_form,
     check_ledger,
     check_batch,
+    check_memory,
     check_sensitivity,
     check_own_mechanisms,
     check_replay,
@@ -78,12 +80,15 @@ IN_ORDER = (
 """As ``check_algorithm`` goes through them: the cheap and telling ones first."""
 BLACK_BOX_DOMAINS = {1: ("4", "12"), 2: ("2x2", "12x3")}
 """The first and the last of those that the algorithm supports."""
+IN_PROCESSES = (check_replay, check_memory)
+"""These begin processes of their own, which have to start from one in which the algorithm has not run."""
 BATCH = 2000
 
 
 TOO_SLOW = "it is too slow for a quick look; give --black-box"
 LONGEST = 300.0
 """Seconds of the processor that a check may take in its process."""
+UNFINISHED = "{} was not examined to the end: a check took more than {:g} s of CPU time, or waited"
 
 
 def check_algorithm(
@@ -96,6 +101,7 @@ def check_algorithm(
 ) -> None:
     """Return nothing when an algorithm has every property, else raise ``CheckFailed`` with the cause.
 
+    Where a check does not come to its end that is a ``NotExamined``, which is a ``CheckFailed`` too.
     ``cases`` is the number of random replays; ``domain`` restricts replays and claims to one domain.
     """
     only = _checked(seed, cases, domain)
@@ -141,7 +147,7 @@ def audit(
         name = getattr(algorithm, "name", "") or getattr(algorithm, "__name__", type(algorithm).__name__)
         culprit = "ledger" if isinstance(failure.__cause__, PrivacyError) else "conformance"
         layers = [
-            Layer(layer, "fail", str(failure)) if layer == culprit else Layer(layer, "not run", "it does not run")
+            _unwell(layer, failure) if layer == culprit else Layer(layer, "not run", "it does not run")
             for layer in LAYERS
         ]
         return AuditReport(name, getattr(algorithm, "variant", "private"), side_information, tuple(layers))
@@ -180,7 +186,10 @@ def _try(subject: Subject) -> None:
             return str(failure), isinstance(failure.__cause__, PrivacyError)
         return "", False
 
-    words, of_the_ledger = fresh(attempt, LONGEST)
+    try:
+        words, of_the_ledger = fresh(attempt, LONGEST)
+    except TooSlow:
+        raise NotExamined(UNFINISHED.format(subject.name, LONGEST)) from None
     if words:
         raise CheckFailed(words) from (PrivacyError(words) if of_the_ledger else None)
 
@@ -188,22 +197,33 @@ def _try(subject: Subject) -> None:
 def _examine(name: str, checks: Sequence[Check], subject: Subject) -> Layer:
     by_notion: dict[str, dict[str, Any]] = {}
     first: dict[str, Any] = {}
+    unknown: Layer | None = None
     for under in _by_notion(subject, checks[0]):
         figures = by_notion.setdefault(under.notion, {})
         first = first or figures
-        try:
-            for check in checks:
+        mark = "" if under.notion == "pure" or checks[0] is check_replay else f"under {under.notion}: "
+        for check in checks:
+            try:
                 figures.update(_figures(check, under))
-        except CheckFailed as failure:
-            mark = "" if under.notion == "pure" or checks[0] is check_replay else f"under {under.notion}: "
-            return Layer(name, "fail", f"{mark}{failure}", figures)
+            except NotExamined as failure:  # the others may find something
+                unknown = unknown or _unwell(name, failure, mark, figures)
+            except CheckFailed as failure:
+                return _unwell(name, failure, mark, figures)
+    if unknown:
+        return unknown
     others = {notion: figures for notion, figures in by_notion.items() if figures is not first}
     return Layer(name, "pass", "", first | ({"other notions": others} if others else {}))
 
 
+def _unwell(name: str, failure: CheckFailed, mark: str = "", figures: Mapping[str, Any] | None = None) -> Layer:
+    """A layer that found something, or that did not come to its end."""
+    unknown = isinstance(failure, NotExamined)
+    return Layer(name, "not run" if unknown else "fail", f"{mark}{failure}", figures or {}, missing=unknown)
+
+
 def _figures(check: Check, subject: Subject) -> Mapping[str, Any]:
     """What a check measured, in a process of its own; whatever a stranger's code raises there is a failed check."""
-    if check is check_replay:
+    if check in IN_PROCESSES:
         return check(subject)
 
     def work() -> Mapping[str, Any]:
@@ -217,7 +237,7 @@ def _figures(check: Check, subject: Subject) -> Mapping[str, Any]:
     try:
         return fresh(work, LONGEST)
     except TooSlow:
-        raise CheckFailed(f"{subject.name} was not examined to the end within {LONGEST:g} s") from None
+        raise NotExamined(UNFINISHED.format(subject.name, LONGEST)) from None
 
 
 def _by_notion(subject: Subject, check: Check) -> list[Subject]:

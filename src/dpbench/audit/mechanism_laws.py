@@ -6,6 +6,9 @@ frequencies that the density gives them: a binomial test for each of the most fr
 truths: an event A happens together with an accepted coin of probability min(1, q / p) under p as often as with one of
 min(1, p / q) under q, because both are the integral of min(p, q) over A; Fisher's exact test for each of many events.
 Tests share the false-alarm rate evenly.
+
+What a mechanism does once in a million draws is in no sample. So single draws of its noise are forced into their far
+tails, and what comes out is held to the density too.
 """
 
 from __future__ import annotations
@@ -21,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.audit.contents import contents
-from dpbench.audit.many_trials import ManyTrials
+from dpbench.audit.many_trials import ManyTrials, TailNoise
+from dpbench.audit.side_effects import other_randomness
 from dpbench.errors import CheckFailed, InvalidInput
 from dpbench.given import of_kind, whole
 from dpbench.privacy import Mechanism, RandomNoise
@@ -55,6 +59,19 @@ FINEST = 28
 ATOM = 1e-9
 """Share of the price by which two log-ratios may differ and be the same: those of Laplace noise are mostly equal but
 for rounding, and a bound between them would part what is the same."""
+TAIL_DRAWS = 400
+"""Outcomes under each truth, for each kind of draw that is forced."""
+TAIL_CALLS = 3
+"""Calls of each method in which a draw is forced: the first ones."""
+SAME = 12
+"""Times that a number comes out exactly, of so many, before that is no chance: beyond, what is drawn spreads."""
+USUAL = 4000
+"""Usual draws among which a number that is drawn from a density does not come again and again."""
+CLOSE, FARTHEST_LEFT_OUT = 3.0, 1e-9
+"""Loss up to which an outcome of one truth has to come out on the other, too; and rarity, relative to the most usual of
+these draws, up to which it has to."""
+SELDOM = 6.0
+"""Logarithm by which a probability may be underestimated from so few outcomes."""
 TOLERANCE = 1e-9
 ROUNDING = 1e-3
 """Share of its price that a mechanism may put down to rounding."""
@@ -104,6 +121,7 @@ def check_mechanism(
                 f"{probability:.2g}"
             )
     _check_divergence(case, false_alarm / (len(tests) + 2))
+    figures["tails"] = _check_tails(case)
     return figures | {"draws": draws, "tests": len(tests) + 2, "false-alarm rate": false_alarm}
 
 
@@ -181,6 +199,14 @@ def _check_outcomes(case: _Case) -> None:
         alone = mechanism.draw(truth, case.level, RandomNoise.seeded(case.seed, 3).only(2))
         if not np.array_equal(three[2:], alone):
             raise CheckFailed(f"'{mechanism.name}' draws another outcome for a trial alone than in a batch")
+        noise = RandomNoise.seeded(case.seed + 1, 3)  # another seed, or what it seeds would be as it was
+        with other_randomness(each.bit_generator for each in noise._streams) as found:
+            mechanism.draw(truth, case.level, noise)
+        if found:
+            raise CheckFailed(
+                f"'{mechanism.name}' {found[0]} while it draws: noise comes from the channel given to draw() and from "
+                f"nowhere else"
+            )
 
 
 def _check_ratios(case: _Case) -> None:
@@ -351,6 +377,77 @@ def _check_divergence(case: _Case, alarm: float) -> None:
             raise CheckFailed(
                 f"the divergence of '{mechanism.name}' is {rho:.6g}, but outcomes lose {lost.mean():.6g} on average"
             )
+
+
+def _check_tails(case: _Case) -> int:
+    """Outcomes of rare draws: none loses more than the largest loss, none gives the truth away; how many kinds."""
+    counting = TailNoise([case.seed, 4], 1)
+    case.mechanism.draw(case.truths[0], case.level, counting)
+    kinds = [
+        (method, call, upper)
+        for method, calls in sorted(counting.called().items())
+        for call in range(min(calls, TAIL_CALLS))
+        for upper in (True, False)
+    ]
+    largest = case.mechanism.largest_loss(*case.truths, case.level)
+    for number, (method, call, upper) in enumerate(kinds):
+        noises = [TailNoise([case.seed, 5, number], TAIL_DRAWS, method, call, upper=upper) for _ in case.truths]
+        pair = [case.mechanism.draw(truth, case.level, each) for truth, each in zip(case.truths, noises, strict=True)]
+        words = f"where a draw of {method} noise is one of the {'largest' if upper else 'smallest'}, as is rare,"
+        for place, (outcome, noise) in enumerate(zip(pair, noises, strict=True)):
+            loss = np.abs(case.mechanism.log_ratio(outcome, *case.truths, case.level))
+            dear = loss[loss > largest * (1 + TOLERANCE) + case.rounding(outcome)]  # NaN: no outcome at this price
+            if dear.size:
+                raise CheckFailed(
+                    f"largest_loss of '{case.mechanism.name}' is {largest:.6g}, but {words} an outcome loses "
+                    f"{dear.max():.6g}"
+                )
+            if outcome.dtype.kind == "f":
+                comparable = (loss <= CLOSE) & (noise.weights > noise.weights.max() * FARTHEST_LEFT_OUT)
+                found = _given_away(case, place, outcome[comparable], pair[1 - place])
+            else:
+                found = _too_frequent(case, place, outcome, noise.weights)
+            if found:
+                raise CheckFailed(f"'{case.mechanism.name}' does not draw from its density: {words} {found}")
+    return len(kinds)
+
+
+def _given_away(case: _Case, place: int, outcome: Floats, other: Floats) -> str:
+    """A number that comes out exactly, time and again, on one truth and never on the other, though its loss is small.
+
+    Where noise is cut off at a public bound, draws that are a little rarer have the same outcome on the other truth. So
+    the rarest draws on the one are left out, and those on the other are not.
+    """
+    if len(outcome) < SAME:
+        return ""
+    rows, there = (each.reshape(len(each), -1) for each in (outcome, other))
+    usual = [each[:USUAL].reshape(min(len(each), USUAL), -1) for each in case.outcomes]
+    for at in range(rows.shape[1]):
+        values, times = np.unique(rows[:, at], return_counts=True)
+        value, many = float(values[times.argmax()]), int(times.max())
+        if many < SAME or (there[:, at] == value).any() or any((each[:, at] == value).any() for each in usual):
+            continue
+        if np.unique(usual[place][:, at], return_counts=True)[1].max() < 3:  # else it has steps anyway
+            return f"number {at} is exactly {value:.9g} in {many} of {len(rows)} outcomes, and never on other data"
+    return ""
+
+
+def _too_frequent(case: _Case, place: int, outcome: NDArray[Any], weights: Floats) -> str:
+    """An outcome that is more probable by these rare draws alone than the density says."""
+    codes = _codes(outcome)
+    for code in np.unique(codes):
+        its = np.sort(weights[codes == code])
+        if len(its) < SAME:
+            continue
+        least = np.log(len(its) / 2 / len(codes) * its[len(its) // 2]) - SELDOM
+        example = outcome[np.flatnonzero(codes == code)[:1]]
+        said = float(case.mechanism.log_density(example, case.truths[place], case.level)[0])
+        if least > said:
+            return (
+                f"outcome {str(example[0].tolist())[:60]} has at least probability {np.exp(least):.2g}, which "
+                f"its density does not give it ({np.exp(said):.2g})"
+            )
+    return ""
 
 
 def _codes(outcome: NDArray[Any]) -> NDArray[np.int64]:

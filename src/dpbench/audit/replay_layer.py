@@ -11,6 +11,7 @@ import numpy as np
 
 from dpbench.audit.cases import BATCH, Case, Cases
 from dpbench.audit.fresh import TooSlow, fresh, load_what_it_loads, processor_seconds
+from dpbench.audit.report import NotExamined
 from dpbench.audit.shrinking import look, shrink
 from dpbench.audit.slow import slow_words
 from dpbench.audit.subject import Subject, workload_for
@@ -131,6 +132,9 @@ def check_replay(subject: Subject) -> Mapping[str, Any]:
         if words:
             raise CheckFailed(words)
         tried.add(batch, looked)
+    if not tried.cases:
+        slow = f"; {tried.slow}" if tried.slow else ""
+        raise NotExamined(f"{subject.name}: no random case could be compared{slow}")
     tried.aside, tried.varying = runner.aside, bool(runner.varying)
     return tried.figures(cases.kept_out)
 

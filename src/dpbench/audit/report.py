@@ -6,8 +6,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from dpbench.errors import CheckFailed
+
 Verdict = Literal["pass", "fail", "not run"]
+FOUND, NOTHING, UNKNOWN = "leak or fault found", "nothing found", "not examined"
+"""What an audit comes to, as a reader sees it."""
 LAYERS = ("conformance", "ledger", "sensitivity", "replay", "black box", "mechanisms")
+
+
+class NotExamined(CheckFailed):
+    """A check that did not come to its end: nothing was found, and nothing is known."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +29,8 @@ class Layer:
     """Why it failed, or was not run, in words; empty where it passed."""
     figures: Mapping[str, Any] = field(default_factory=dict)
     """What was measured: calls replayed, the largest change beside the claim, the epsilon refuted, ..."""
+    missing: bool = False
+    """Not run although it should have been: it took too long, say."""
 
 
 @dataclass(frozen=True)
@@ -37,17 +47,29 @@ class AuditReport:
     """What is no failure and worth knowing: that it prints, say."""
 
     @property
+    def outcome(self) -> str:
+        """One of three: a leak or a fault was found, nothing was found, or a layer that matters is missing."""
+        if self.failures:
+            return FOUND
+        return UNKNOWN if any(layer.missing for layer in self.layers) else NOTHING
+
+    @property
     def passed(self) -> bool:
-        """Whether no layer failed."""
-        return not self.failures
+        """Whether every layer that matters was examined and nothing was found."""
+        return self.outcome == NOTHING
 
     @property
     def failures(self) -> tuple[Layer, ...]:
         """The layers that failed."""
         return tuple(layer for layer in self.layers if layer.verdict == "fail")
 
+    @property
+    def causes(self) -> tuple[Layer, ...]:
+        """The layers that say why nothing else follows: those that failed, else those that are missing."""
+        return self.failures or tuple(layer for layer in self.layers if layer.missing)
+
     def tried(self) -> str:
-        """What was tried and not refuted, in words; empty where nothing was replayed and nothing probed."""
+        """Describe what was tried without a finding; empty where nothing was replayed and nothing probed."""
         parts = [tried_words(layer) for layer in self.layers if layer.verdict == "pass"]
         return "; ".join(part for part in parts if part)
 
@@ -57,14 +79,20 @@ class AuditReport:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {**asdict(self), "passed": self.passed, "tried": self.tried()}
+        return {**asdict(self), "passed": self.passed, "outcome": self.outcome, "tried": self.tried()}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> AuditReport:
         """A report from plain values, which may come from anywhere; ``ValueError`` where they are not one."""
         try:
             layers = tuple(
-                Layer(_text(each["name"]), _choice(each["verdict"]), _text(each["cause"]), _mapping(each["figures"]))
+                Layer(
+                    _text(each["name"]),
+                    _choice(each["verdict"]),
+                    _text(each["cause"]),
+                    _mapping(each["figures"]),
+                    bool(each["missing"]),
+                )
                 for each in values["layers"]
             )
             side = values["side_information"]

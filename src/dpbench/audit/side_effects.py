@@ -10,18 +10,22 @@ import logging
 import os
 import random
 import sys
+import sysconfig
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import date
 from functools import lru_cache, partial
 from hashlib import sha256
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from dpbench import fitted
+from dpbench.audit.contents import contents
 
 CODE = (".py", ".pyc", ".so", ".pyd", ".dll", ".nbi", ".nbc", ".lock")
 """Endings of files that Python and numba open by themselves: imports, and kernels kept compiled."""
@@ -65,6 +69,8 @@ CLEANING_UP = (
     "multiprocessing.util",
 )
 """Modules whose functions say nothing at the end of a process; what they remove is there once, and for the user."""
+CLOCKS = ("time", "monotonic", "perf_counter", "process_time", "thread_time", "clock_gettime")
+"""Names in Python's module of time, with or without ``_ns``."""
 _watchers: list[list[str]] = []
 _hooked: list[bool] = []
 _farewells: list[Callable[[], object]] = []
@@ -181,3 +187,58 @@ def farewells() -> Iterator[Callable[[], object]]:
     """What was registered, in the order in which it would be done; each once."""
     while _farewells:
         yield _farewells.pop()
+
+
+@contextmanager
+def other_randomness(channel: Iterable[np.random.BitGenerator]) -> Iterator[list[str]]:
+    """What is meanwhile done to get random numbers from elsewhere than a channel, each as a verb with its object.
+
+    Generators that are made or copied, or drawn from, numpy's and Python's own among them; the system's randomness; and
+    clocks. A generator that is left as it was found, and what another thread does, are not seen.
+    """
+    import numpy.random.bit_generator as making  # every generator of numpy's begins with a lock, wherever it is made
+
+    found: list[str] = []
+    locks = {name: getattr(making, name) for name in ("RLock", "Lock") if hasattr(making, name)}
+
+    def noticing(lock: Callable[..., Any]) -> Callable[..., Any]:
+        def made(*arguments: Any) -> Any:
+            found.append("makes or copies a random generator")
+            return lock(*arguments)
+
+        return made
+
+    def profile(frame: FrameType, event: str, called: Any) -> None:
+        if event == "c_call" and (deed := _random_deed(frame, called)):
+            found.append(deed)
+
+    theirs = {id(each) for each in channel}
+    known = [each for each in gc.get_objects() if isinstance(each, np.random.BitGenerator) and id(each) not in theirs]
+    before = [contents(each.state) for each in known]
+    pythons = random.getstate()
+    profiling = sys.getprofile()
+    for name, lock in locks.items():
+        setattr(making, name, noticing(lock))
+    sys.setprofile(profile)
+    try:
+        yield found
+    finally:
+        sys.setprofile(profiling)
+        for name, lock in locks.items():
+            setattr(making, name, lock)
+    if [contents(each.state) for each in known] != before or random.getstate() != pythons:
+        found.append("draws from a generator of its own")
+
+
+def _random_deed(frame: FrameType, called: Any) -> str:
+    """A builtin function that gives random numbers, or what can serve for them."""
+    name, owner, module = (getattr(called, part, None) for part in ("__name__", "__self__", "__module__"))
+    if isinstance(owner, random.Random):
+        return "makes or draws from a generator of Python's"
+    if module in ("posix", "nt") and name in ("urandom", "getrandom"):
+        return "asks the operating system for random numbers"
+    clock = module == "time" and str(name).removesuffix("_ns") in CLOCKS
+    clock |= isinstance(owner, type) and issubclass(owner, date) and name in ("now", "utcnow", "today")
+    by_python = frame.f_code.co_filename.startswith((sysconfig.get_path("stdlib"), "<frozen"))
+    installed = "site-packages" in frame.f_code.co_filename  # in a folder of Python's, and not of Python
+    return "looks at a clock" if clock and (installed or not by_python) else ""

@@ -17,6 +17,8 @@ from dpbench.errors import BudgetExceeded, BudgetNotSpent, CheckFailed, DPBenchE
 from dpbench.privacy.budget import exact
 from dpbench.workloads import Prefix, RandomRange, Ranges, Workload
 
+REVISION = 2
+"""Raised when the audit looks for more, or in another way; documents say which revision made a row."""
 SMALL_DOMAINS = {
     1: ("3", "4", "8", "16"),
     2: ("3x1", "2x2", "2x4", "4x4"),

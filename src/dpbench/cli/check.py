@@ -17,18 +17,27 @@ RUNS = 100_000
 """Runs a side of the black box where somebody asks for it and gives no number."""
 
 _ABOUT = """\
-Audit algorithms, layer by layer. "not refuted" speaks for what was tried, which is listed; it is no proof.
-  conformance  the same seed gives the same bits, finite output on any domain, what is declared holds, no file is read
+Audit algorithms, layer by layer. "nothing found" covers only the tests listed; it is not a proof.
+  conformance  the same seed gives the same bits, fresh and after many other runs; finite output on any domain; what is
+               declared holds; no file is read
   ledger       every charge has a reason, and all of epsilon is spent or given up
   sensitivity  each strategy's and each score's claim is recomputed; the largest change found stands beside the claim
   replay       random cases: with the same noisy answers other counts change nothing that leaves the run, and no call
                costs more than it was charged; a case that fails is made small and printed
-  black box    outputs on two neighbours differ no more than epsilon allows: a quick look at a stranger's of which
-               nothing else was found (false alarms 1e-6); with --black-box or --runs a long one (99.9 %)
+  black box    outputs on two neighbours differ no more than epsilon allows: a quick statistical test for third-party
+               code that passed everything else (false-alarm rate 1e-6); with --black-box or --runs a long one (0.001)
   released     (--released) the black box on the whole numbers of a release, by exact noise; nothing else is looked at
-  mechanisms   (where it brings mechanisms of its own) their draws fit the density that they state
+  mechanisms   (where it brings mechanisms of its own) their draws fit the density that they state, in far tails too,
+               and take their noise from the channel that they are given
 A plain function f(x, workload, epsilon, rng) in a file gets the black box, a look for the scale, and determinism.
-Exit code 1 if anything fails, 2 if something cannot be loaded.
+The verdict is one of three:
+  leak or fault found  exit code 1; the cause is printed
+  nothing found        exit code 0
+  not examined         exit code 2: a layer that matters did not come to its end, or the code cannot be loaded; nothing
+                       was found, and nothing is known
+Of several algorithms: 1 if anything was found in any, else 2 if any was not examined, else 0.
+--timeout is in seconds of CPU time, so a busy machine makes nothing fail. An examination that waits ends after 5 times
+as many seconds on the clock. Either is "not examined".
 """
 
 
@@ -74,7 +83,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help="the black box with so many runs a side (--black-box alone: 100000)",
     )
     add("--seed", type=seed, default=0, metavar="N", help="seed of the examination (0)")
-    add("--timeout", type=positive, metavar="S", help="seconds for each algorithm (180; with the black box 7200)")
+    add("--timeout", type=positive, metavar="S", help="CPU seconds for each algorithm (180; with the black box 7200)")
     add_jobs(parser, "worker processes (one for each core); 0: in this process, without a time limit")
     add("--json", action="store_true", help="everything that was measured, as JSON")
     add_quiet(parser)
@@ -82,10 +91,11 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run_check(chosen: argparse.Namespace) -> int:
-    """Audit each algorithm; 1 if any fails, 2 if any cannot be examined."""
+    """Audit each algorithm; 1 if anything was found in any, else 2 if any was not examined."""
     from dataclasses import asdict
 
     from dpbench.audit.examinations import examine
+    from dpbench.audit.report import FOUND, UNKNOWN
     from dpbench.audit.samplers import samplers_layer
     from dpbench.cli.text_tables import coloured
     from dpbench.errors import DPBenchError
@@ -114,10 +124,9 @@ def run_check(chosen: argparse.Namespace) -> int:
             sys.stdout.write(coloured(_table(reports, samplers)))
     for error in errors:
         sys.stderr.write(f"dpbench: {error}\n")
-    if errors:
-        return 2
-    well = all(report.passed for report in reports) and (samplers is None or samplers.verdict == "pass")
-    return 0 if well else 1
+    if any(report.outcome == FOUND for report in reports) or (samplers and samplers.verdict == "fail"):
+        return 1
+    return 2 if errors or any(report.outcome == UNKNOWN for report in reports) else 0
 
 
 def _check_released(chosen: argparse.Namespace, names: list[str]) -> int:
@@ -134,9 +143,7 @@ def _check_released(chosen: argparse.Namespace, names: list[str]) -> int:
     else:
         from dpbench.cli.text_tables import aligned, coloured
 
-        rows = [
-            (_label(each), _cell(each.layer("black box")), "not refuted" if each.passed else "FAIL") for each in reports
-        ]
+        rows = [(_label(each), _cell(each.layer("black box")), each.outcome) for each in reports]
         heads = ("algorithm", "black box", "verdict")
         lines = aligned([heads, tuple("-" * len(head) for head in heads), *rows])
         lines += [f"FAIL  {layer.name}: {layer.cause}" for report in reports for layer in report.failures]
@@ -145,11 +152,12 @@ def _check_released(chosen: argparse.Namespace, names: list[str]) -> int:
 
 
 def _progress(name: str, outcome: AuditReport | DPBenchError) -> str:
+    from dpbench.audit.report import UNKNOWN
     from dpbench.errors import DPBenchError
 
     if isinstance(outcome, DPBenchError):
-        return f"{name}: cannot be examined"
-    return f"{name}: {'not refuted' if outcome.passed else 'FAILS'} after {outcome.seconds:.0f} s"
+        return f"{name}: {UNKNOWN}"
+    return f"{name}: {outcome.outcome} after {outcome.seconds:.0f} s"
 
 
 def _examinations(chosen: argparse.Namespace) -> list[Any]:
@@ -197,10 +205,10 @@ def _table(reports: list[AuditReport], samplers: Layer) -> str:
     rows: list[tuple[str, ...]] = [("algorithm", *columns, "verdict")]
     for report in reports:
         cells = [_cell(report.layer(name)) for name in columns]
-        rows.append((_label(report), *cells, "not refuted" if report.passed else "FAIL"))
+        rows.append((_label(report), *cells, report.outcome))
     rule = tuple("-" * max(map(len, column)) for column in zip(*rows, strict=True))
     lines = aligned([rows[0], rule, *rows[1:]])
-    lines += [f"FAIL  {layer.name}: {layer.cause}" for report in reports for layer in report.failures]
+    lines += [_cause(layer) for report in reports for layer in report.causes]
     lines += [f"tried {report.name}: {report.tried()}" for report in reports if report.tried()]
     lines += [f"note  {report.name}: {note}" for report in reports for note in report.notes]
     lines.append(_samplers_line(samplers))
@@ -212,10 +220,14 @@ def _label(report: AuditReport) -> str:
     return f"{report.name} ({', '.join(str(mark) for mark in marks)})" if marks else report.name
 
 
+def _cause(layer: Layer) -> str:
+    return f"{'FAIL' if layer.verdict == 'fail' else 'NOT EXAMINED'}  {layer.name}: {layer.cause}"
+
+
 def _cell(layer: Layer) -> str:
     """A layer in a few words."""
     if layer.verdict != "pass":
-        return {"fail": "FAIL", "not run": "-"}[layer.verdict]
+        return "FAIL" if layer.verdict == "fail" else "?" if layer.missing else "-"
     figures = layer.figures
     if layer.name == "ledger":
         return f"{figures['ledgers']} ledgers"

@@ -129,9 +129,9 @@ def _submit(newcomer: Results, chosen: argparse.Namespace) -> None:
         raise InvalidInput("--submit takes whole results, and some settings failed; correct them, or leave them out")
     ((_, report),) = examine([Examination(reference=chosen.algorithm)], jobs=1, timeout=180.0)
     audit = {"cause": str(report)} if isinstance(report, DPBenchError) else report.as_json()
-    kept = {name: audit[name] for name in ("passed", "tried", "cause") if name in audit}
+    kept = {name: audit[name] for name in ("passed", "outcome", "tried", "cause") if name in audit}
     submit(newcomer, chosen.submit, audit=kept, machine=machine())
-    words = "cannot be examined" if "passed" not in kept else "not refuted" if kept["passed"] else "FAIL"
+    words = kept.get("outcome", "not examined")
     line = f"{chosen.submit}: {settings_words(len(newcomer))}, audit: {words}; `dpbench leaderboard` takes it\n"
     sys.stderr.write(coloured(line, sys.stderr))
 

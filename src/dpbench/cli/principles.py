@@ -72,6 +72,7 @@ def _measured(results: Results) -> dict[tuple[str, str], str]:
 def _audited(results: Results) -> dict[str, str]:
     from dpbench import algorithms
     from dpbench.audit import check_algorithm
+    from dpbench.audit.report import NotExamined
     from dpbench.errors import CheckFailed
 
     known, found = algorithms.ours(), {}
@@ -79,6 +80,8 @@ def _audited(results: Results) -> dict[str, str]:
         try:
             check_algorithm(known[name])
             found[name] = ""
+        except NotExamined:
+            continue
         except CheckFailed as failure:
             found[name] = str(failure)
     return found

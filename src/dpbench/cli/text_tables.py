@@ -47,7 +47,9 @@ def short_scale(scale: int) -> str:
 GREEN, RED = "32", "31"
 VERDICTS = {
     "reproduced": GREEN,
-    "not refuted": GREEN,
+    "nothing found": GREEN,
+    "no leak found": GREEN,
+    "leak or fault found": RED,
     "pass": GREEN,
     "kept": GREEN,
     "FAIL": RED,

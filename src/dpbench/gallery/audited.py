@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from dpbench import algorithms
+from dpbench import __version__, algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.errors import DPBenchError
 from dpbench.gallery.budget_use import BudgetUse
@@ -21,7 +22,7 @@ NOTION_WORDS = {"pure": "pure DP", "zCDP": "zCDP"}
 
 
 def audit_words(reference: str) -> str:
-    """The audit of an algorithm, run now, in one line that begins with "not refuted" or "failed".
+    """The audit of an algorithm, run now, in one line that begins with "no leak found", "not examined" or "failed".
 
     A stranger's is run in a process of its own.
     """
@@ -30,11 +31,11 @@ def audit_words(reference: str) -> str:
     examination = Examination(reference, as_class=True)
     ((_, report),) = examine([examination], jobs=0, timeout=TIMEOUT)
     if isinstance(report, DPBenchError):
-        return f"failed: {report}"
+        return f"not examined: {report}"
     if not report.passed:
-        return f"failed: {report.failures[0].cause}"
+        return f"{'failed' if report.failures else 'not examined'}: {report.causes[0].cause}"
     ledgers = report.layer("ledger").figures["ledgers"]
-    return f"not refuted: {report.tried()}; {ledgers} ledgers add up to the budget"
+    return f"no leak found in {report.tried()}; {ledgers} ledgers add up to the budget"
 
 
 def kept_words(kind: type[Algorithm]) -> str:
@@ -43,21 +44,23 @@ def kept_words(kind: type[Algorithm]) -> str:
 
 
 def kept_of(kind: type[Algorithm]) -> tuple[str, BudgetUse | None]:
-    """The same, and where its budget goes; None where that is not known of its code."""
+    """The same, with the date and version of that audit, and where its budget goes; None where that is not known."""
     kept = _kept().get(kind.name, {})
     if kept.get("source") != algorithm_version(kind, kind().files):
         return "", None
     use = kept.get("budget_use")
-    return kept["words"], None if use is None else BudgetUse.read(use)
+    return f"{kept['words']} ({kept['made']})", None if use is None else BudgetUse.read(use)
 
 
 def audit_catalogue() -> str:
     """Audit the catalogue; the file that comes with the package, as text."""
     kinds = algorithms.ours()
+    made = f"audited on {datetime.now(UTC).date()} by dpbench {__version__}"
     found = {
         name: {
             "source": algorithm_version(kind, kind().files),
             "words": audit_words(name),
+            "made": made,
             "budget_use": BudgetUse.of(kind()).plain(),
         }
         for name, kind in kinds.items()

@@ -117,7 +117,10 @@ def _accounting(results: Results, audited: Mapping[str, str] | None) -> Judgemen
         return Judgement(5, name, "broken", f"{words}; audit: {failed[0]}")
     if missing:
         return Judgement(
-            5, name, "cannot be decided", f"{words}; no audit of {_listed(missing)}: their code is not here"
+            5,
+            name,
+            "cannot be decided",
+            f"{words}; no audit of {_listed(missing)}: their code is not here, or the audit did not come to its end",
         )
     return Judgement(5, name, "kept", f"{words}; the audit of all {len(audited)} algorithms passes")
 

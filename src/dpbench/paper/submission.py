@@ -159,10 +159,13 @@ def leaderboard(
 
 
 def _verdict(audit: Any) -> str:
-    """What an audit said, in two words."""
+    """What an audit came to, in a few words; files of earlier versions say only whether it passed."""
     if not isinstance(audit, Mapping):
         return ""
-    return "not refuted" if audit.get("passed") is True else "FAIL" if audit.get("passed") is False else "unaudited"
+    outcomes = ("nothing found", "leak or fault found", "not examined")
+    if audit.get("outcome") in outcomes:
+        return str(audit["outcome"])
+    return {True: outcomes[0], False: outcomes[1]}.get(audit.get("passed"), outcomes[2])  # type: ignore[arg-type]
 
 
 def _digest(results: Results, facts: Mapping[str, Any]) -> str:
