@@ -4,11 +4,11 @@ python -m benchmarks.audit_cases --cases 10000 --out audit-cases.json
 python -m benchmarks.audit_cases --cases 1000 --algorithm Hb --algorithm DAWA --out audit-cases.json
 
 A batch has eight cases; its seed is its number, whatever the order in which batches are run. The file is written after
-every few batches, with the revisions of what was audited: the algorithm and the audit. The same
-command goes on where it was ended, and begins an algorithm again whose revision is another. As many batches as the default
-audit has are as there. From then on it is thrifty: five batches in a row are of the same workloads, many trials are run
-in one batch of twenty-five, and a claim gets a sixth of the audit's time. A batch that is too slow is made up for by
-another; what of it is slow is kept with its number.
+every few batches, with the revisions of the algorithm and of the audit. The same command goes on where it was ended,
+and begins an algorithm again whose revision is another. As many batches as the default audit has are as there. From
+then on it is thrifty: five batches in a row are of the same workloads, many trials are run in one batch of twenty-five,
+and a claim gets a sixth of the audit's time. A batch that is too slow is made up for by another; what of it is slow is
+kept with its number.
 ``--part 1/2`` and ``--part 2/2``, each with a file of its own, share the work between two processes.
 
 python -m benchmarks.audit_cases --page docs/audit-cases.md --out audit-cases-1.json --out audit-cases-2.json

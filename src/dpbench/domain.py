@@ -86,9 +86,9 @@ class Domain:
     def __iter__(self) -> Iterator[int]:
         return iter(self.shape)
 
-    def afford(self) -> Domain:
-        """Itself, unless arrays over all of its cells take too much memory."""
-        afford(NUMBERS_PER_CELL * self.size, f"work on the domain {self}")
+    def afford(self, numbers: int = 0) -> Domain:
+        """Itself, unless arrays over all of its cells, and so many numbers more, take too much memory."""
+        afford(NUMBERS_PER_CELL * self.size + numbers, f"work on the domain {self}")
         return self
 
     def group_sizes(self, coarse: DomainLike) -> tuple[int, ...]:

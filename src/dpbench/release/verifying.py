@@ -270,7 +270,7 @@ class _Release:
             return [""]
         claims = (sensitivity, sensitivity * ROUNDING) if kind == Gaussian.name else (sensitivity,)
         made = [(Gaussian if kind == Gaussian.name else Laplace)(_Claim(claim)) for claim in claims]  # type: ignore[arg-type]
-        return [each.noise_words(each.level(self.notion.loss(each, amount))) for each in made]
+        return [each.noise_words(each.level(self.notion._loss(each, amount))) for each in made]
 
     def samplers(self) -> Iterator[str]:
         known = {**SAMPLERS, **(OPENDP if "opendp" in self.certificate["versions"] else {})}
