@@ -12,6 +12,8 @@ from dpbench.releasable import RELEASED, why_not
 from dpbench.tables.spec import Spec
 
 RECOMMENDED = "recommended"
+MOST_CELLS = 2**20
+"""Beyond them the study is not asked: its domains are far smaller, and at 10^8 cells the answer takes all memory."""
 MAGNITUDES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
 """Numbers of records that a statement speaks of where nobody guesses one."""
 
@@ -42,6 +44,8 @@ def chosen(spec: Spec) -> tuple[Algorithm, tuple[Advice, ...]]:
         advice = _advice(spec, spec.records, exact=True)
         return released_algorithm(advice.algorithm), (advice,)
     algorithm = released_algorithm(wanted)
+    if spec.domain.size > MOST_CELLS:
+        return algorithm, ()
     if spec.delta is not None or (spec.records is None and not algorithm.data_dependent):  # known whatever the rows
         return algorithm, ()
     found = []
