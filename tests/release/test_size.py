@@ -10,7 +10,7 @@ from dpbench import progress
 from dpbench.cli import main
 from dpbench.given import MEMORY
 from dpbench.releasable import RELEASED
-from dpbench.release import check, publish, size
+from dpbench.release import algorithms, check, publish, size
 from release.office import office
 
 
@@ -71,6 +71,15 @@ def test_a_container_has_the_memory_that_it_is_given(tmp_path, monkeypatch):
     assert size.available() == 450
     (tmp_path / "memory.max").write_text("max\n")
     assert size.available() != 450
+
+
+def test_the_study_is_not_asked_about_more_cells_than_it_can_know(monkeypatch):
+    """It has none of such domains, and the search for what else is known would take all of the memory."""
+    monkeypatch.setattr(algorithms, "recommend", never)
+    for name in ("Identity", "AHP"):
+        given = {"epsilon": "1/2", "algorithm": name, "records": 1000}
+        spec = dpb.tables.read_spec({**given, "columns": {"a": {"low": 0, "high": 1, "bins": 2**20 + 1}}})
+        assert algorithms.chosen(spec) == (dpb.algorithms.get(name), ())
 
 
 STEPS = [

@@ -13,6 +13,8 @@ from dpbench.release.statement import MAGNITUDES
 from dpbench.tables.spec import Spec
 
 RECOMMENDED = "recommended"
+MOST_CELLS = 2**20
+"""Beyond them the study is not asked: its domains are far smaller, and at 10^8 cells the answer takes all memory."""
 
 
 def released_algorithm(name: str) -> Algorithm:
@@ -41,6 +43,8 @@ def chosen(spec: Spec) -> tuple[Algorithm, tuple[Advice, ...]]:
         advice = _advice(spec, spec.records, exact=True)
         return released_algorithm(advice.algorithm), (advice,)
     algorithm = released_algorithm(wanted)
+    if spec.domain.size > MOST_CELLS:
+        return algorithm, ()
     if spec.delta is not None or not algorithm.data_dependent:  # of the latter the statement knows more
         return algorithm, ()
     found = []
