@@ -110,10 +110,10 @@ def _read(path: Path, content: bytes) -> Summary:
     for name in table.column_names:
         if name.startswith(OTHER):
             losses[name.removeprefix(OTHER)] = _trials(table[name], shape)
-        elif table[name].null_count or any(getattr(each, "dictionary", each).null_count for each in table[name].chunks):
-            raise ValueError(name)
         elif name != "errors":
             values = to_numpy(table[name])
+            if table[name].null_count or (values.dtype == object and None in values.tolist()):
+                raise ValueError(name)
             columns[name] = values.astype(np.float64) if name in _ROUNDED else values
     errors = _trials(table["errors"], shape)
     for name in BUDGET:  # summaries from before budgets of zCDP have an epsilon alone
