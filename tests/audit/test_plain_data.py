@@ -80,7 +80,7 @@ class Number(float):
 @pytest.mark.parametrize(
     "value",
     [Bomb(), object(), len, Number(1), np.zeros(2).view(np.recarray), np.array([Bomb()]), Finding(1, "", ""), [[Bomb]]],
-    ids=repr,
+    ids=range(8),
 )
 def test_anything_else_is_not_written(value):
     """Such as things that say that they are numbers."""

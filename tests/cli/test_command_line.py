@@ -105,6 +105,7 @@ store | required: COMMAND
 store info nosuch | make one with
 store info notes.txt | not a store
 store verify nosuch | make one with
+store repair nosuch | make one with
 store merge nosuch --out merged | make one with
 store export store --out trials.xls | .csv, .json or .parquet
 store export store --out nosuch/trials.csv | give a file in a folder that exists

@@ -176,7 +176,7 @@ def test_a_folder_that_cannot_be_written_any_more_is_no_fault(kept, monkeypatch)
 
 
 def test_kernels_of_others_are_kept_as_they_keep_them(tmp_path, monkeypatch):
-    """What somebody else compiles with numba in this process has no hash of ours behind it."""
+    """What another package compiles with numba in this process has no hash of ours behind it."""
     import dpbench.mathematics.kernels  # noqa: F401
 
     monkeypatch.setattr(numba.core.config, "CACHE_DIR", str(tmp_path / "kept"))

@@ -1,10 +1,11 @@
 import json
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from dpbench.errors import InvalidStore, UnknownName
+from dpbench.errors import DPBenchError, InvalidStore, UnknownName
 from dpbench.paper.study import shipped_file
 from dpbench.results import Results, export_csv
 from dpbench.standards import Standards
@@ -338,3 +339,17 @@ def test_some_settings_have_the_measurements_that_were_made_of_all(gap):
     assert taken.labels.tolist() == afresh.labels.tolist()
     for name in whole.columns:
         np.testing.assert_array_equal(taken.columns[name], whole.columns[name][chosen], err_msg=name)
+
+
+@pytest.mark.parametrize("each", [499, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_damaged_summary_is_read_or_refused_in_one_line(each, tmp_path):
+    """A summary has no hash, so that a flipped bit of a number is not noticed; of anything else it is no traceback."""
+    path = tmp_path / "small.parquet"
+    Results.from_rows([make(), make(sample=1), make(algorithm="Hb")]).write(path)
+    whole = path.read_bytes()
+    for bit in range(0, 8 * len(whole), each):
+        place = bit // 8
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << bit % 8]) + whole[place + 1 :])
+        with suppress(DPBenchError):
+            read = Results.open(path)
+            assert len(read.measured.mean) == len(read.whole) == len(read.labels)

@@ -1,4 +1,4 @@
-"""Ledgers that would take for ever to add up: from a store, and from somebody's own algorithm.
+"""Ledgers that would take for ever to add up: from a store, and from a plug-in.
 
 Some went on for hours before they were refused, so they are read in processes that have a minute.
 """

@@ -62,7 +62,7 @@ RUN = "run demo --domain 64 --scale 1000 --samples 1 --trials 2 --store store --
     "options", ["--jobs 0 --algorithm Privelet", "--jobs 1 --algorithm Privelet", "--algorithm mine.py:Mine"]
 )
 def test_the_run_stops_with_one_line(options, tmp_path):
-    """In this process, in a worker, and where somebody's own algorithm needs them; nothing is recorded as failed."""
+    """In this process, in a worker, and where a plug-in needs them; nothing is recorded as failed."""
     (tmp_path / "sitecustomize.py").write_text(BROKEN)
     (tmp_path / "mine.py").write_text(MINE)
     done = subprocess.run(

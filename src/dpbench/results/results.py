@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpbench.domain import Domain
-from dpbench.errors import InvalidInput, NoSuchSetting, UnknownName, shown
+from dpbench.errors import InvalidInput, InvalidStore, NoSuchSetting, UnknownName, shown
 from dpbench.given import as_path, known, of_kind, real, texts, whole
 from dpbench.loss import label_of
 from dpbench.measuring import Measurements, measure_all
@@ -108,6 +108,9 @@ class Results:
         from dpbench.results.summary_file import read_summary
 
         found = cls(*read_summary(as_path(path, "the summary file")))
+        for name in COLUMNS:
+            if name not in found.columns:
+                raise InvalidStore(f"the summary {path} has no column {name!r}; make one from its store")
         return found.read_by(replace(found.standards, **_standards_said(said)))
 
     @classmethod

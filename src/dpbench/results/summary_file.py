@@ -74,20 +74,33 @@ def write_summary(
     write_file(path, sink.getvalue().to_pybytes())
 
 
-def read_summary(path: Path) -> tuple[dict[str, NDArray[Any]], Floats, dict[str, Any], dict[str, Floats], Standards]:
+Summary = tuple[dict[str, NDArray[Any]], Floats, dict[str, Any], dict[str, Floats], Standards]
+
+
+def read_summary(path: Path) -> Summary:
     """What :func:`write_summary` was given, in the order of ``Results``; one line of refusal for any other file."""
+    import pyarrow as pa
+
+    try:
+        return _read(path, path.read_bytes())
+    except InvalidStore:
+        raise
+    except (OSError, pa.ArrowException) as error:
+        reason = getattr(error, "strerror", None) or "it is not a Parquet file"
+    except Exception:  # a damaged file: whatever its header, its columns or their types make of it
+        reason = "it is damaged"
+    advice = "give a summary, as `dpbench paper --pack DIR` writes them"
+    raise InvalidStore(f"cannot read the summary {path}: {reason}; {advice}") from None
+
+
+def _read(path: Path, content: bytes) -> Summary:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        content = pa.BufferReader(path.read_bytes())
-        texts = [field.name for field in pq.read_schema(content) if field.type == pa.string()]
-        content.seek(0)
-        table = pq.ParquetFile(content, read_dictionary=texts).read()
-    except (OSError, pa.ArrowException) as error:
-        reason = getattr(error, "strerror", None) or "it is not a Parquet file"
-        advice = "give a summary, as `dpbench paper --pack DIR` writes them"
-        raise InvalidStore(f"cannot read the summary {path}: {reason}; {advice}") from None
+    buffer = pa.BufferReader(content)
+    texts = [field.name for field in pq.read_schema(buffer) if field.type == pa.string()]
+    buffer.seek(0)
+    table = pq.ParquetFile(buffer, read_dictionary=texts).read()
     header = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
     if header.get("dpbench_summary") not in FORMATS:
         raise InvalidStore(f"{path} is not a summary of this version; make one from its store")
@@ -99,6 +112,8 @@ def read_summary(path: Path) -> tuple[dict[str, NDArray[Any]], Floats, dict[str,
             losses[name.removeprefix(OTHER)] = _trials(table[name], shape)
         elif name != "errors":
             values = to_numpy(table[name])
+            if table[name].null_count or (values.dtype == object and None in values.tolist()):
+                raise ValueError(name)
             columns[name] = values.astype(np.float64) if name in _ROUNDED else values
     errors = _trials(table["errors"], shape)
     for name in BUDGET:  # summaries from before budgets of zCDP have an epsilon alone
