@@ -3,8 +3,8 @@
 The owner writes ``dataset`` and ``epsilon`` (and ``delta``, where releases have one); releases append ``[[charge]]``
 tables. A charge is made under a lock, in a file that is written whole and pushed to the disk, and is never taken back:
 a release that dies after it has spent it. The lock is on the budget file itself: a lock file beside it could be removed
-while it is held. The file is bookkeeping, not enforcement: whoever copies it, or edits it,
-has another budget.
+while it is held. The file is bookkeeping, not enforcement: a copy, or an edited file,
+is another budget.
 """
 
 from __future__ import annotations

@@ -158,9 +158,9 @@ def prepared(spec: Spec, table: object, dask: str | None, begins: StepProgress) 
     workload, words = usual_workload(spec.domain)
     algorithm._check_domain(spec.domain.afford(), workload)
     begins("rehearsing on an empty table")
-    nobody = count_rows({axis.name: [] for axis in spec.axes}, spec.axes).counts
+    empty = count_rows({axis.name: [] for axis in spec.axes}, spec.axes).counts
     try:
-        draw(algorithm, nobody, workload, notion, channel=_channel_of(spec))
+        draw(algorithm, empty, workload, notion, channel=_channel_of(spec))
     except AlgorithmFailed:
         raise ReleaseRefused(
             f"{algorithm.name} fails on an empty table of {spec.domain} cells at {cost}, where noise is too large for "
