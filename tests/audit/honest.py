@@ -395,8 +395,8 @@ OWN_DRAWS = tuple(map(asking, (ByRejection, ByInversion, Clamped, Geometric)))
 
 
 HONEST = (
-    *OWN_DRAWS,
     SmallCache,
+    *OWN_DRAWS,
     SaysNothing,
     Warns,
     CutTree,
