@@ -57,8 +57,8 @@ Two other tools for the same task, and what differs:
   compared: output, ledger, exceptions, text, files, settings. Cases are drawn at random, include vectors that are far
   apart and noise that is distorted, run in fresh processes in batches, and are made small when they fail.
   Re:cord-play composes the losses of components into one privacy loss distribution, which ours does not.
-- **DP-Auditorium** (W. Kong, A. Munoz Medina, M. Ribero, U. Syed: *DP-Auditorium: A Large-Scale Library for Auditing
-  Differential Privacy*, IEEE S&P 2024, [arXiv:2307.05608](https://arxiv.org/abs/2307.05608)) is a black box for any
+- **DP-Auditorium** (M. Ribero and others: *DP-Auditorium: A Large-Scale Library for Auditing Differential Privacy*,
+  IEEE S&P 2024) is a black box for any
   mechanism. It searches for neighbouring datasets and tests a divergence between output distributions, for several
   definitions of privacy. Our black box does the same for histograms, with fixed families of events, a learned one and
   exact confidence bounds. It knows pure and approximate differential privacy only.

@@ -126,7 +126,7 @@ def test_a_page_says_whether_its_advice_is_that_of_the_study(store, tmp_path, mo
     monkeypatch.setattr(make, "yardsticks", lambda _: {})
     monkeypatch.setattr(make, "page", lambda *_, **__: None)
     published, private = make.shipped_file("published"), make.shipped_file("private")
-    opened = {each: lambda form=form: Results.from_rows(rows(domains=("256",), variants=(form,))) for form, each in
+    opened = {each: lambda form=form: Results._from_rows(rows(domains=("256",), variants=(form,))) for form, each in
               (("published", published), ("private", private), ("published", store))}  # fmt: skip
     for path, beside in ((published, private), (store, private), (store, None), (private, None)):
         make.make_page(path, tmp_path, private=beside, opened=lambda path: opened[path]())

@@ -51,16 +51,16 @@ def test_a_number_at_the_border_of_two_of_32_bits_may_round_to_either():
 def test_another_revision_is_not_compared_and_is_named(tmp_path, monkeypatch, capsys):
     """A revision differs on purpose; the same difference of an unchanged algorithm is a failure."""
     before = rows(flat, **SMALL)
-    study = Study.of(Results.from_rows(before))
+    study = Study.of(Results._from_rows(before))
     different = [replace(row, l2=[value * 2 for value in row.l2]) for row in before]
     raised = [replace(row, algorithm_source="Hb-r2") if row.algorithm == "Hb" else row for row in different]
-    found = compare_rerun(study, Results.from_rows(raised))
+    found = compare_rerun(study, Results._from_rows(raised))
     assert (found.same, sorted(each.split()[0] for each in found.different)) == (0, ["Identity", "MWEM"])
     ((why, settings),) = found.skipped
     assert why.startswith("Hb [published] is Hb-r2, in the study ")
     assert settings == 1
     monkeypatch.setattr("dpbench.paper.Study.shipped", lambda: study)
-    Results.from_rows([each for each in raised if each.algorithm == "Hb"]).write(tmp_path / "again.parquet")
+    Results._from_rows([each for each in raised if each.algorithm == "Hb"]).write(tmp_path / "again.parquet")
     assert main(["paper", "--same", str(tmp_path / "again.parquet")]) == 1  # nothing was compared
     assert "1 settings were not compared: Hb [published] is Hb-r2" in capsys.readouterr().out
 

@@ -345,7 +345,7 @@ def test_some_settings_have_the_measurements_that_were_made_of_all(gap):
 def test_a_damaged_summary_is_read_or_refused_in_one_line(each, tmp_path):
     """A summary has no hash, so that a flipped bit of a number is not noticed; of anything else it is no traceback."""
     path = tmp_path / "small.parquet"
-    Results.from_rows([make(), make(sample=1), make(algorithm="Hb")]).write(path)
+    Results._from_rows([make(), make(sample=1), make(algorithm="Hb")]).write(path)
     whole = path.read_bytes()
     for bit in range(0, 8 * len(whole), each):
         place = bit // 8

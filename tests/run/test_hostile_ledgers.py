@@ -70,7 +70,7 @@ def test_a_store_with_such_ledgers_is_read(tmp_path):
         [sys.executable, "-c", READ, str(store.folder)], capture_output=True, text=True, timeout=60, check=True
     )
     assert json.loads(done.stdout.lower()) == [True] + [False] * (len(HOSTILE) - 1)
-    assert not Results.from_rows(rows[-1:])[0].accounted
+    assert not Results._from_rows(rows[-1:])[0].accounted
 
 
 @pytest.mark.parametrize(
