@@ -73,8 +73,12 @@ class Progress:
 
 
 class StepProgress(Progress):
-    """Names the steps of something as they begin, once it is expected to take long; never what they find."""
+    """Names the steps of something as they begin, once it is expected to take long; never what they find.
 
+    Nor how long they took: that depends on the rows of a table, and lines may be kept in a log.
+    """
+
+    _alike = False
     _done, _shown = 0, False
 
     def __enter__(self) -> Self:
@@ -82,7 +86,7 @@ class StepProgress(Progress):
 
     def expect(self, seconds: float, words: str) -> None:
         """Show the steps from here on if they will take so long that a person wonders."""
-        self._shown, self._begin = seconds > EVERY, time.monotonic()
+        self._shown = seconds > EVERY
         if self._shown:
             self._write(words)
             super().__enter__()
@@ -92,8 +96,7 @@ class StepProgress(Progress):
         if self._shown:
             self._move(self._done, name)
             self._done += 1
-            gone = duration(time.monotonic() - self._begin)
-            self._write(f"{name} (step {self._done} of {self._total}, after {gone})")
+            self._write(f"{name} (step {self._done} of {self._total})")
 
 
 class FetchProgress(Progress):

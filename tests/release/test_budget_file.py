@@ -190,8 +190,10 @@ def test_what_a_killed_charge_began_to_write_is_removed_by_the_next(tmp_path):
     path = budget_of(tmp_path, 1)
     (tmp_path / f".{path.name}.4711.part").write_text("half")
     (tmp_path / ".other.toml.4711.part").write_text("half")
+    (tmp_path / f".{path.name}.more.4711.part").write_text("half of a budget whose name begins alike")
     charge(path, "people", Cost(Fraction(1)), "first", "Hb", "out")
     assert sorted(each.name for each in tmp_path.iterdir() if each.suffix != ".lock") == [
         ".other.toml.4711.part",
+        f".{path.name}.more.4711.part",
         path.name,
     ]

@@ -17,7 +17,7 @@ import pytest
 import dpbench as dpb
 import dpbench.release.publishing as publishing
 from dpbench.cli import main
-from dpbench.errors import ReleaseFailed, Unsupported
+from dpbench.errors import InvalidSpec, InvalidTable, ReleaseFailed, Unsupported
 from dpbench.privacy.exact_channel import Exact, NoDraws
 from dpbench.releasable import NOT_RELEASED, RELEASED, why_not
 from dpbench.release import check, publish
@@ -306,8 +306,34 @@ def said_after_the_charge(spec):
     return str(caught.value)
 
 
+def test_text_that_no_file_can_hold_is_refused_before_the_charge(tmp_path):
+    """Half of a pair of surrogates, which only Python can write: files would be where it is found out."""
+    office(tmp_path)
+    spec = {"dataset": "people", "epsilon": "1", "algorithm": "Hb", "out": str(tmp_path / "out")}
+    spec["budget"] = str(tmp_path / "people.budget.toml")
+    bins = {"low": 0, "high": 2, "bins": 2}
+    for columns, ranges in (
+        ({"\ud800": bins}, {}),
+        ({"a": {"categories": ["x", "\ud800"]}}, {}),
+        ({"a": bins}, {"\ud800": {"a": [0, 1]}}),
+    ):
+        with pytest.raises((InvalidTable, InvalidSpec)):
+            publish({**spec, "columns": columns, "ranges": ranges}, {name: [1] for name in columns})
+    assert not charges(tmp_path)
+
+
+class Panic(BaseException):
+    """As libraries in other languages raise it."""
+
+
 SILENT = "the release failed after its charge, which stays; why is not said, since that may follow from the rows"
-PRIVATE = [ValueError("there were 500 rows"), OSError(28, "500 rows"), MemoryError("500 rows"), ImportError("500 rows")]
+PRIVATE = [
+    Panic("500 rows"),
+    ValueError("there were 500 rows"),
+    OSError(28, "500 rows"),
+    MemoryError("500 rows"),
+    ImportError("500 rows"),
+]
 
 
 @pytest.mark.parametrize("error", PRIVATE, ids=lambda error: type(error).__name__)

@@ -1,6 +1,7 @@
 """Forged releases, each a single edit of an honest one; and honest releases of every algorithm."""
 
 import json
+import os
 import shutil
 from hashlib import sha256
 
@@ -107,7 +108,15 @@ def wider(plain):
     found |= {"low": answer - 1, "high": answer + 1, "guaranteed_low": answer - 1, "guaranteed_high": answer + 1}
 
 
+def _rows(plain):
+    """The intervals of error.json."""
+    return plain["intervals"]["ranges"]
+
+
 CERTIFICATES = {
+    "a key twice": ("pure", ('"epsilon": ', '"epsilon": "1/100",\n "epsilon": '), "it is damaged"),
+    "a format that is true": ("pure", put("certificate", True), "it is damaged"),
+    "an amount in other terms": ("pure", put("epsilon", "2/4"), "an amount is not in its lowest terms"),
     "no measurement": ("pure", put("calls", []), "there is no measurement"),
     "only budget given up": (
         "pure",
@@ -220,6 +229,16 @@ OUTPUTS = {
     "no interval": ("pure", "error.json", put("intervals", None), "error.json has no intervals, and Hb has"),
     "another level": ("pure", "error.json", put("intervals", "level", 0.99), "error.json has other facts"),
     "a fact more": ("pure", "error.json", put("proved", True), "error.json has other facts"),
+    "a name of two lines": (
+        "pure",
+        "error.json",
+        lambda plain: [each.update({"a\nb": each.pop("young")}) for each in (plain["ranges"], _rows(plain))],
+        "which is no name",
+    ),
+    "tried with no sense": ("pure", "error.json", put("published", "low", float("nan")), "was tried cannot have been"),
+    "tried the wrong way": ("pure", "error.json", put("published", "low", 1e9), "was tried cannot have been"),
+    "a key twice": ("pure", "error.json", ('"error": ', '"error": 0.001,\n "error": '), "it cannot be read"),
+    "another heading of the count": ("pure", "histogram.csv", (",count", ",noise"), "has other columns"),
     "a statement of another algorithm": ("pure", "error.json", put("algorithm", "HDMM"), "error.json is about 'HDMM'"),
     "another title": ("zCDP", "picture.svg", (": age by income", ": age"), "picture.svg has another title"),
     "a lucky text": ("pure", "error.txt", ("whatever the data", "and never more"), "error.txt says something else"),
@@ -241,6 +260,54 @@ def test_an_edited_output_is_refused(case, honest, tmp_path):
     """The hash of the edited file is put right; what it says is not what the others say."""
     kind, name, edit, words = OUTPUTS[case]
     assert words in faults(forged(honest[kind], tmp_path / "out", edit, name))
+
+
+def test_intervals_of_an_algorithm_that_has_none(honest, tmp_path):
+    """Intervals that were made up, and intervals that were left out."""
+    out = released(tmp_path, algorithm="DAWA")
+    ends = ("low", "high", "guaranteed_low", "guaranteed_high")
+
+    def made_up(plain):
+        answers = {name: each["answer"] for name, each in plain["ranges"].items()}
+        rows = {name: dict.fromkeys(ends, answer) | {"guaranteed": True} for name, answer in answers.items()}
+        plain["intervals"] = {"level": 0.9, "ranges": rows}
+
+    assert "DAWA has no intervals, and error.json has" in faults(forged(out, tmp_path / "1", made_up, "error.json"))
+    lost = forged(honest["dependent"], tmp_path / "2", put("intervals", None), "error.json")
+    assert "error.json has no intervals, and Cascade has" in faults(lost)
+
+
+def test_nothing_is_waited_for(honest, tmp_path):
+    """A pipe or a device in place of a file, or beside them, or in place of the budget file."""
+    for number, name in enumerate(("histogram.csv", "error.json", "answers.csv", "more")):
+        place = tmp_path / str(number)
+        shutil.copytree(honest["pure"], place)
+        (place / name).unlink(missing_ok=True)
+        os.mkfifo(place / name)
+        assert faults(place) == f"every file is the one that was written: {name!r} is no file"
+        (place / name).unlink()
+        (place / name).symlink_to("/dev/zero")
+        assert faults(place) == f"every file is the one that was written: {name!r} is no file"
+    os.mkfifo(tmp_path / "budget.toml")
+    with pytest.raises(InvalidInput, match="cannot be read; give the one that the spec names"):
+        verify(honest["pure"], tmp_path / "budget.toml")
+
+
+@pytest.mark.parametrize("name", ["=cmd()", "@a", "a\r", "a\nb", "count", "a,b", '"', "ä\u2028", "<&>"])
+def test_honest_releases_of_odd_names_verify(name, tmp_path):
+    """Names that a spreadsheet would run, that break lines, and those of the count itself."""
+    (tmp_path / "budget.toml").write_text(BUDGET)
+    columns = {
+        name: {"categories": [name, "b"], "outside": "cell", "missing": "cell"},
+        "records": {"low": 0, "high": 2, "bins": 2},
+        "records_low": {"categories": ["x"]},
+    }
+    spec = {"dataset": "people", "epsilon": "1", "algorithm": "Identity", "columns": columns}
+    spec |= {"budget": str(tmp_path / "budget.toml"), "out": str(tmp_path / "out")}
+    if name == "count":
+        columns["records"] = {"categories": ["x", "y"]}
+    table = {each: ["a", "b", None] for each in columns}
+    assert not faults(publish(spec, table).folder)
 
 
 def test_a_later_version_is_named(honest, tmp_path):

@@ -1,3 +1,5 @@
+import csv
+import io
 from math import nan
 
 import pytest
@@ -32,6 +34,13 @@ def test_no_cell_is_a_formula(text):
     """Text that a spreadsheet would run begins with an apostrophe, in headings as well."""
     assert csv_text(("a", "b"), [{"a": text, "b": 1}]).splitlines()[1].lstrip('"').startswith("'")
     assert csv_text((text,), []).lstrip('"').startswith("'")
+
+
+@pytest.mark.parametrize("text", ["a\rb", "a\nb", "a\r", 'a"', "a,b"])
+def test_what_could_end_a_line_or_a_cell_is_quoted(text):
+    """A CR too, at which readers end a line."""
+    assert list(csv.reader(io.StringIO(csv_text((text, "b"), []), newline=""))) == [[text, "b"]]
+    assert csv_cell(text) == '"{}"'.format(text.replace('"', '""'))
 
 
 @pytest.mark.parametrize("cell", [-0.5, -1, 1e-300, "-0.5", "+2", "-1e5", "-", "+", "", "a=b", "-inf"])

@@ -357,3 +357,87 @@ def test_one_more_line_of_counts_moves_its_own_count(tmp_path):
         for place in range(1, 5):
             (tmp_path / "c.csv").write_text("\n".join([*lines[:place], odd, *lines[place:]]))
             assert np.abs(from_counts(tmp_path / "c.csv", axes) - before).sum() == (odd in ("1,1,1", "0,1.0,1"))
+
+
+def far(many):
+    """Moments in a year that Python has not."""
+    return list(pd.Series(np.array(["20000-01-01"] * many, dtype="datetime64[s]")))
+
+
+def arrow(kind, values):
+    """Values of a kind, which are given as the numbers that stand for them."""
+    return pa.array(values, pa.int64()).cast(pa.int32() if kind.bit_width == 32 else pa.int64()).view(kind)
+
+
+def lists_of(*texts):
+    """A column of lists, each of one text, which may be none in UTF-8."""
+    content = pa.array(texts, pa.binary()).view(pa.string())
+    return pa.ListArray.from_arrays(pa.array(range(len(texts) + 1), pa.int32()), content)
+
+
+HOURS = dt.timedelta(hours=10)
+PAIRS = {
+    "a moment that Python has not": (pd.Series(far(3)), pd.Series([*far(3), "x"], dtype=object)),
+    "a time of Arrow beyond a day": (arrow(pa.time64("us"), [5, 5]), arrow(pa.time64("us"), [5, 5, 2**62])),
+    "the same in pandas": tuple(
+        pd.Series(pd.arrays.ArrowExtensionArray(arrow(pa.time64("us"), each))) for each in ([5], [5, 2**62])
+    ),
+    "lists of text that is none": (lists_of(b"a", b"b"), lists_of(b"a", b"b", b"\xff")),
+    "durations that Python has not": tuple(
+        pl.Series(each, dtype=pl.Duration("ms")) for each in ([10**9], [10**9, 2**62])
+    ),
+    "lists of moments that Python has not": tuple(
+        pl.Series(each, dtype=pl.List(pl.Datetime("ms"))) for each in ([[0]], [[0], [2**62]])
+    ),
+    "durations in pandas": (pd.Series([HOURS] * 3), pd.Series([HOURS] * 3 + ["x"], dtype=object)),
+    "durations in numpy": (np.array([HOURS] * 3, "m8[s]"), [HOURS] * 3 + ["x"]),
+    "durations in polars": (pl.Series([HOURS] * 3), [HOURS] * 3 + ["x"]),
+    "durations in Arrow": (pa.array([HOURS] * 3), [HOURS] * 3 + [None]),
+}
+SEVERAL = [
+    Numbers("x", 0, 3, bins=6, missing="cell"),
+    Times("x", dt.date(2000, 1, 1), dt.date(2030, 1, 1), bins=3, missing="cell"),
+    Times("x", dt.time(0), dt.time(23), bins=4, missing="cell"),
+    Categories("x", ["a", "10:00:00", "['a']"], outside="cell", missing="cell"),
+]
+
+
+@pytest.mark.parametrize("axis", SEVERAL, ids=lambda axis: type(axis).__name__)
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+def test_what_no_library_can_show_is_one_row(pair, axis):
+    """A value that cannot be a Python object, or that libraries write in several ways, changes no other row."""
+    before, after = (histogram({"x": each}, [axis]).counts for each in pair)
+    assert np.abs(after - before).sum() <= 1
+
+
+@pytest.mark.parametrize("axis", SEVERAL, ids=lambda axis: type(axis).__name__)
+def test_a_kind_that_no_axis_is_for_is_counted_with_rows_as_without(axis):
+    """Structures of a relation, whose kinds nobody has declared; and dictionaries of views of text."""
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    connection = duckdb.connect()
+    for expression in ("{'a': 1}", "{'number': 'a', 'moment': 1, 'text': 2}", "[1]", "INTERVAL 1 DAY"):
+        found = [
+            histogram(connection.sql(f"SELECT {expression} AS x WHERE {where}"), [axis]).counts
+            for where in ("1 = 0", "1 = 1")
+        ]
+        assert np.abs(found[1] - found[0]).sum() <= 1
+    views = pa.DictionaryArray.from_arrays(pa.array([0, 1, None]), pa.array(["a", "2"], pa.string_view()))
+    words = histogram(pa.table({"x": pa.array(["a", "2", None])}), [axis]).counts
+    for table in ({"x": views}, pa.table({"x": views})):
+        assert (histogram(table, [axis]).counts == words).all()
+
+
+def test_bounds_as_far_apart_or_close_as_floats_can_be():
+    """Where the width of a bin is no float, the bin is found by its edges."""
+    wide = Numbers("x", edges=[-1.7e308, 0, 1.7e308])
+    assert histogram({"x": [9e307, -9e307, 5.0, -1.7e308]}, [wide]).counts.tolist() == [2, 2]
+    close = Numbers("x", edges=[0, 5e-324, 1e-323])
+    assert histogram({"x": [0.0, 5e-324, 1e-323, -1.0]}, [close]).counts.tolist() == [2, 2]
+
+
+def test_counts_of_a_database_that_are_too_many_for_whole_numbers(tmp_path):
+    """Sums stay at the largest count, where they would come out negative after the next record."""
+    path = tmp_path / "c.csv"
+    for last in (2**52 - 1, 2**52):
+        path.write_text("a_cell,count\n" + f"0,{2**52}\n" * 2047 + f"0,{last}\n")
+        assert from_counts(path, [Numbers("a", 0, 1, bins=1)]).tolist() == [2**52]

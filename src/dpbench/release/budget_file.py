@@ -18,7 +18,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from glob import escape
 from pathlib import Path
 from stat import S_IMODE
 from typing import Any
@@ -169,7 +168,11 @@ def _reads_back(path: Path, text: str, left: Cost, ids: tuple[str, ...]) -> None
 
 def _mode(path: Path) -> int:
     """The permissions of the file, which it keeps; one that we may not write, or that has a second name, is refused."""
-    found = path.stat()
+    try:
+        found = path.stat()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ReleaseRefused(f"the budget file {path} has gone ({reason}); nothing was charged; restore it") from None
     if found.st_nlink > 1:
         raise ReleaseRefused(
             f"the budget file {path} has {found.st_nlink} names, of which a charge would reach one; nothing was "
@@ -282,6 +285,8 @@ else:
 
 def _remove_left_behind(path: Path) -> None:
     """Remove what killed charges have begun to write; a live one would hold the lock."""
-    for left in path.parent.glob(f".{escape(path.name)}.*.part"):
-        with suppress(OSError):
-            left.unlink()
+    wanted = re.compile(re.escape(f".{path.name}.") + r"[0-9]+\.part")  # and none of a file whose name begins alike
+    for left in path.parent.iterdir():
+        if wanted.fullmatch(left.name):
+            with suppress(OSError):
+                left.unlink()

@@ -266,12 +266,14 @@ def _after_the_charge(
             begins("writing the files")
             folder = _put(files, staging, plan.out)
             return _Written(folder, int(published.sum()), _pushed(folder))
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a panic of a library in another language is no Exception
         failure = _why(error) if isinstance(error, public) else FAILED
     return failure
 
 
-def _why(error: Exception) -> str:
+def _why(error: BaseException) -> str:
     """A failure after the charge, in words that follow from no row."""
     if isinstance(error, InvalidTable):
         return f"{error}; {STAYS}"

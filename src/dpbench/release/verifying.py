@@ -17,10 +17,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from hashlib import sha256
+from hashlib import file_digest
 from html import escape
 from itertools import zip_longest
-from math import isclose, prod
+from math import inf, isclose, prod
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,8 @@ from dpbench.release.certificate import (
 from dpbench.release.picture import title
 from dpbench.release.publishing import paid_per_record
 from dpbench.release.statement import Answers, Statement, as_budget, error_text, expected, usual_workload
+from dpbench.release.writing import count_heading
+from dpbench.store.files import harmless
 from dpbench.tables.spec import MOST_PER_PERSON, NAME, read_fraction
 
 Ints = NDArray[np.int64]
@@ -82,11 +84,16 @@ def verify(folder: str | PathLike[str], budget: str | PathLike[str] | None = Non
     if not (place / CERTIFICATE).is_file():
         raise InvalidInput(f"{place} holds no {CERTIFICATE}; give the folder that `dpbench release` wrote")
     try:
-        certificate = json.loads((place / CERTIFICATE).read_text(encoding="utf-8"))
+        certificate = _plain(place / CERTIFICATE)
     except (OSError, ValueError, RecursionError):
         certificate = None
-    if not isinstance(certificate, dict) or certificate.get("certificate") != FORMAT:
+    if not isinstance(certificate, dict) or type(certificate.get("certificate")) is not int:
         return [("certificate", "it is damaged, or of another version")]
+    if certificate["certificate"] != FORMAT:
+        return [("certificate", "it is damaged, or of another version")]
+    others = [each.name for each in place.iterdir() if not each.is_file()]
+    if others:  # to read a pipe or a device may take for ever
+        return [("every file is the one that was written", f"{shown(min(others))} is no file")]
     release = _Release(place, certificate)
     checks: list[tuple[str, Callable[[], Iterator[str]]]] = [
         ("every file is the one that was written", release.files),
@@ -114,9 +121,23 @@ def _checked(check: Callable[[], Iterator[str]]) -> str:
         return "it cannot be read"
 
 
+def _plain(file: Path) -> Any:
+    """What a file of JSON holds, if a release wrote it: what another program sees in other bytes may be otherwise.
+
+    A key that stands there twice has one value to this program and another one to a reader.
+    """
+    text = file.read_bytes().decode()
+    plain = json.loads(text)
+    if json.dumps(plain, indent=1) + "\n" != text:
+        raise ValueError
+    return plain
+
+
 def _charges_of(path: Path) -> tuple[str, list[dict[str, Any]]]:
     """The dataset and the charges of a budget file."""
     try:
+        if path.exists() and not path.is_file():  # a pipe would keep us waiting
+            raise OSError
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError):
         raise InvalidInput(f"the budget file {path} cannot be read; give the one that the spec names") from None
@@ -196,7 +217,9 @@ class _Release:
         for name, digest in listed.items():
             if Path(name).name != name or not (self.place / name).is_file():
                 yield f"{shown(name)} is not there"
-            if sha256((self.place / name).read_bytes()).hexdigest() != digest:
+            with (self.place / name).open("rb") as stream:
+                found = file_digest(stream, "sha256").hexdigest()
+            if found != digest:
                 yield f"{shown(name)} is another file than the one that was released"
         yield from (
             f"{shown(name)} is not in the certificate"
@@ -217,6 +240,9 @@ class _Release:
         for key, form in (("dataset", NAME), ("charge", IDENTITY)):
             if not isinstance(written[key], str) or not form.fullmatch(written[key]):
                 yield f"{key} is {shown(written[key])}, which no release writes"
+        amounts = (written["epsilon"], written["delta"] or "1", written["per_record"]["amount"])
+        if any(str(_amount(each)) != each for each in amounts):
+            yield "an amount is not in its lowest terms"
         if written["post_processing"] != list(STEPS):
             yield f"post_processing is {shown(written['post_processing'])}; every release takes {', '.join(STEPS)}"
         if written["not_promised"] != list(NOT_PROMISED):
@@ -296,20 +322,22 @@ class _Release:
         if min(rows) < 0:
             yield "a count is no whole number of at least 0"
         with ParquetFile(self.place / "histogram.parquet") as binary:
-            if binary.schema_arrow.names != names:
+            binary_names = binary.schema_arrow.names
+            if list(map(harmless, binary_names)) != names:
                 yield "histogram.parquet has other columns"
-            if binary.metadata.num_rows != cells or binary.read([names[-1]]).columns[0].to_pylist() != rows:
+            if binary.schema_arrow.types[-1] != "int64" or binary.metadata.num_rows != cells:
+                yield "histogram.parquet has other counts"
+            if binary.read([binary_names[-1]]).columns[0].to_pylist() != rows:
                 yield "histogram.parquet has other counts"
         columns = [axis["name"] for axis in self.certificate["columns"]]
-        headings = {f"{name}{end}" for name in columns for end in ("", "_low", "_high")}
-        if not headings.issuperset(names[:-1]):
+        if not _are_headings(binary_names, columns):
             yield "its columns are not those of the certificate"
         if len(columns) == 2:
             wide = [[int(count) for count in row[1:]] for row in self._csv("histogram-wide.csv")[1:]]
             if wide != np.array(rows).reshape(self.domain.shape).tolist():
                 yield "histogram-wide.csv has other counts"
         above = title(self.certificate["dataset"], columns, self.cost)
-        if f">{escape(above)}<" not in (self.place / "picture.svg").read_text(encoding="utf-8"):
+        if f">{escape(above)}<" not in (self.place / "picture.svg").read_bytes().decode():
             yield f"picture.svg has another title than {shown(above)}"
 
     def calls(self) -> Iterator[str]:
@@ -346,7 +374,7 @@ class _Release:
         )
 
     def said(self) -> Iterator[str]:
-        error = json.loads((self.place / "error.json").read_text(encoding="utf-8"))
+        error = _plain(self.place / "error.json")
         statement, answers = Statement.from_json(error), Answers.from_json(error, self.counts)
         workload, words = usual_workload(self.domain)
         if (statement.algorithm, statement.workload) != (self.algorithm.name, words):
@@ -355,7 +383,12 @@ class _Release:
         for one, other in zip(known, (statement.root_mean_square, statement.known_alternative), strict=True):
             if (one is None) != (other is None) or not isclose(one or 0.0, other or 0.0, rel_tol=1e-6):
                 yield self._otherwise("the error in error.json", other, one)
+        tried = statement.published
+        if tried is not None and not (known[0] is not None and 0 <= tried.low <= tried.high < inf):
+            yield "what error.json says was tried cannot have been"
         for name, value in zip(answers.names, answers.values.tolist(), strict=True):
+            if not NAME.fullmatch(name):
+                yield f"a range is called {shown(name)}, which is no name"
             if error["ranges"][name]["answer"] != value:
                 yield f"error.json answers {shown(name)} otherwise than the histogram, which says {value:,}"
         yield from self._intervals(answers)
@@ -371,14 +404,16 @@ class _Release:
 
     def _intervals(self, answers: Answers) -> Iterator[str]:
         """Faults of the intervals; of those from the noise on a settled measurement the width is known."""
-        bars, width = answers.bars, None
+        bars, made, width = answers.bars, None, None
         with suppress(Unsupported):
-            if self._settled:
-                width = np.ptp(self.rehearsed.intervals(answers.ranges)[0], axis=1)
-        if bars is None:
-            if width is not None:
-                yield f"error.json has no intervals, and {self.algorithm.name} has"
+            made = self.rehearsed.intervals(answers.ranges)[0]
+        if (bars is None) != (made is None):
+            has, lacks = ("error.json", self.algorithm.name) if made is None else (self.algorithm.name, "error.json")
+            yield f"{lacks} has no intervals, and {has} has"
+        if bars is None or made is None:
             return
+        if self._settled:
+            width = np.ptp(made, axis=1)
         for ends in (bars.ends, bars.sure):
             held = (ends[:, 0] >= 0) & (ends[:, 0] <= answers.values) & (answers.values <= ends[:, 1])
             if not held.all():
@@ -402,6 +437,14 @@ class _Release:
             yield f"charge {written['charge']} is {cost}, and the certificate says {self.cost}"
         if mine.get("algorithm") != written["algorithm"]["name"]:
             yield f"charge {written['charge']} is for {shown(mine.get('algorithm'))}"
+
+
+def _are_headings(names: list[str], columns: list[str]) -> bool:
+    """Whether they are a category, or both ends of a bin, for every column, and then the count."""
+    made: list[list[str]] = [[]]
+    for name in columns:
+        made = [each + more for each in made for more in ([name], [f"{name}_low", f"{name}_high"])]
+    return any(names == [*each, count_heading(each)] for each in made)
 
 
 def _other_keys(what: str, written: dict[str, Any], wanted: set[str]) -> Iterator[str]:

@@ -31,13 +31,19 @@ def pieces(axes: Sequence[Axis], counts: Ints) -> Iterator[Any]:
 
     labelled = [_Labels(axis) for axis in axes]
     names = [heading for axis in axes for heading in axis.headings()]
-    names.append("count" if "count" not in names else "records")
+    names.append(count_heading(names))
     flat = counts.reshape(-1)
     for first in range(0, len(flat), PIECE):
         part = flat[first : first + PIECE]
         places = np.unravel_index(np.arange(first, first + len(part)), counts.shape)
         columns = [column for labels, place in zip(labelled, places, strict=True) for column in labels.of(place)]
         yield pa.Table.from_arrays([*columns, pa.array(part)], names=names)
+
+
+def count_heading(names: Sequence[str]) -> str:
+    """What the last column is called beside others."""
+    free = (f"{word}{'_' * more}" for more in range(len(names) + 1) for word in ("count", "records"))
+    return next(each for each in free if each not in names)
 
 
 class _Labels:

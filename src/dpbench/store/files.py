@@ -55,8 +55,8 @@ def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 def csv_line(cells: Iterable[Any]) -> str:
     """One line of CSV, in which no spreadsheet finds a formula; floats have all their digits."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow([harmless(cell) for cell in cells])
-    return text.getvalue()
+    csv.writer(text, lineterminator="\r\n").writerow([harmless(cell) for cell in cells])  # so that a CR is quoted
+    return f"{text.getvalue()[:-2]}\n"
 
 
 def csv_cell(cell: Any) -> str:

@@ -57,6 +57,7 @@ class Axis(ABC):
     def _check(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise InvalidTable(f"a column is named {shown(self.name)}; give its name as in the table")
+        _insist_on_unicode(self, self.name)
         if not isinstance(self.outside, str) or self.outside not in self.rules:
             raise UnknownName.among(f"rule for values outside of column {shown(self.name)}", self.outside, self.rules)
         if not isinstance(self.missing, str) or self.missing not in ("drop", "cell"):
@@ -97,6 +98,14 @@ class Axis(ABC):
     def missing_cell(self) -> int:
         """The cell of missing values, the last one; -1 where they are dropped."""
         return self.cells - 1 if self.missing == "cell" else -1
+
+
+def _insist_on_unicode(axis: Axis, given: object) -> None:
+    """Refuse half of a pair of surrogates, which no file can hold: a release would find that out after its charge."""
+    try:
+        str(given).encode()
+    except UnicodeEncodeError:
+        raise axis.wrong(f"has {shown(given)} in its name or categories, which is no text; correct it") from None
 
 
 class Bins(Axis):
@@ -368,6 +377,8 @@ class Categories(Axis):
             listed[0], str | int | float | bool | dt.date
         ):
             raise self.wrong("has categories of several kinds; give texts, or numbers, or days")
+        for each in listed:
+            _insist_on_unicode(self, each)
         if isinstance(listed[0], int | float) and len({nearest(each) for each in listed}) != len(listed):
             raise self.wrong(
                 "has numbers among its categories that are the same as floats; list each once, or make the column text"

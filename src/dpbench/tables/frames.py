@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbench.tables.values import is_number, is_text, mixed, moments_of
+from dpbench.tables.values import is_number, is_text, mixed, moments_of, plain
 
 
 def columns_of(table: object, names: Sequence[str]) -> dict[str, Any] | None:
@@ -63,12 +63,19 @@ def as_array(values: Any) -> Any:
     array: Any = None
     with suppress(Exception):  # what a library cannot convert as a whole is read value by value
         array = _typed(values)
-        array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-        if pa.types.is_dictionary(array.type):
-            array = array.dictionary_decode()
+        array = plain(array) if isinstance(array, pa.Array | pa.ChunkedArray) else None
     if array is not None and _stays(array.type):
         return array
-    return mixed(values.to_pylist() if isinstance(values, pa.Array | pa.ChunkedArray) else values)
+    return mixed(values if array is None else _objects(array))
+
+
+def _objects(array: Any) -> Iterator[object]:
+    """The values of an Arrow array as Python objects; None where one cannot be such, as a time beyond a day."""
+    for scalar in array:
+        value = None
+        with suppress(Exception):
+            value = scalar.as_py()
+        yield value
 
 
 def _typed(values: Any) -> Any:
@@ -78,7 +85,7 @@ def _typed(values: Any) -> Any:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     if hasattr(values, "to_arrow"):
-        return values.to_arrow()
+        return None if str(values.dtype) == "Object" else values.to_arrow()
     if getattr(values.dtype, "tz", None) is not None:
         values = values.dt.tz_convert(None)
     if not isinstance(values.dtype, np.dtype):
@@ -97,7 +104,7 @@ def _stays(kind: Any) -> bool:
     """Whether values of a kind are read as fast as they are, and as one by one."""
     from pyarrow import types
 
-    others = (types.is_null, types.is_timestamp, types.is_date)
+    others = (types.is_null, types.is_timestamp, types.is_date, types.is_duration)
     return is_number(kind) or is_text(kind) or any(is_kind(kind) for is_kind in others)
 
 

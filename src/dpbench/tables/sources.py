@@ -143,6 +143,7 @@ def from_counts(path: Path, axes: Sequence[Axis]) -> NDArray[np.int64]:
     shape = tuple(axis.cells for axis in axes)
     *columns, counted = columns_of_counts(axes)
     counts = np.zeros(prod(shape), dtype=np.int64)
+    step = 2**10 if len(counts) < 2**10 else BATCH  # lines that cannot add up to more than 62 bits
     for batch in batches(path, [*columns, counted]):
         many = numbers_of(counted, batch.column(len(columns)))
         inside = np.isfinite(many)
@@ -153,8 +154,10 @@ def from_counts(path: Path, axes: Sequence[Axis]) -> NDArray[np.int64]:
             inside &= good
             cell = cell * side + np.where(good, codes, 0).astype(np.int64)
         several = np.clip(np.floor(many[inside]), 0, LARGEST_TOTAL // len(counts)).astype(np.int64)
-        np.add.at(counts, cell[inside], several)
-        counts = np.minimum(counts, LARGEST_TOTAL // len(counts))
+        where = cell[inside]
+        for first in range(0, len(where), step):
+            np.add.at(counts, where[first : first + step], several[first : first + step])
+            np.minimum(counts, LARGEST_TOTAL // len(counts), out=counts)
     return counts.reshape(shape)
 
 

@@ -39,7 +39,7 @@ KEYS = (
 COLUMN_KEYS = ("low", "high", "bins", "edges", "categories", "outside", "missing", "format")
 SAMPLERS = ("dpbench", "opendp")
 MOST_PER_PERSON, MOST_RECORDS = 10**6, 10**15
-NAME = re.compile(r"[^\x00-\x1f\x7f]{1,200}")
+NAME = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,200}")
 PATH = re.compile(r"[^\x00-\x1f\x7f]{1,4000}")
 SHORT_NUMBER = r"[+-]?[0-9_.]{1,60}([eE][+-]?[0-9]{1,3})?(/[0-9]{1,60})?"
 """Longer ones are no budgets or bounds, and would take long to compute with."""

@@ -109,9 +109,9 @@ def numbers_of(axis: Numbers | Times, column: Any) -> Floats:
     """``(rows,)`` of float64; NaN where a value is missing. Times are in microseconds."""
     from pyarrow import types
 
-    array = _plain(column)
+    array = plain(column)
     kind = array.type
-    if types.is_struct(kind):
+    if _is_mixed(kind):
         number, moment, text = _parts(array)
         found = numbers_of(axis, text)
         if isinstance(axis, Times) and axis.kind != "time":
@@ -135,10 +135,10 @@ def codes_of(axis: Categories, column: Any) -> tuple[Ints, Ints]:
     """
     from pyarrow import types
 
-    array = _plain(column)
+    array = plain(column)
     kind = array.type
     keys = _keys(axis)
-    if types.is_struct(kind):
+    if _is_mixed(kind):
         number, moment, text = _parts(array)
         codes, missing = _code_texts(keys, text)
         for values, places in ((number, keys.numbers), (moment, keys.moments)):
@@ -244,12 +244,24 @@ def _code_texts(keys: _Keys, texts: Any) -> tuple[Ints, NDArray[np.bool_]]:
     return codes, missing
 
 
-def _plain(column: Any) -> Any:
+def plain(column: Any) -> Any:
     """One array, without a dictionary."""
-    from pyarrow import ChunkedArray, types
+    import pyarrow as pa
 
-    array = column.combine_chunks() if isinstance(column, ChunkedArray) else column
-    return array.dictionary_decode() if types.is_dictionary(array.type) else array
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if not pa.types.is_dictionary(array.type):
+        return array
+    listed = array.dictionary
+    if is_text(listed.type):  # of views Arrow can take none
+        listed = listed.cast(pa.large_binary())
+    return listed.take(array.indices)
+
+
+def _is_mixed(kind: Any) -> bool:
+    """Whether a kind is that of :func:`mixed`, and no other structure."""
+    import pyarrow as pa
+
+    return bool(kind == pa.struct([("number", pa.float64()), ("moment", pa.float64()), ("text", pa.large_binary())]))
 
 
 def _parts(array: Any) -> tuple[Floats, Floats, Any]:
@@ -325,6 +337,8 @@ def _encoded(text: str) -> bytes:
 
 Read = tuple[float, float, bytes | None]
 NOTHING: Read = (np.nan, np.nan, None)
+SOMETHING: Read = (np.nan, np.nan, b"\xff")
+"""What is there, and no number, no moment and no text that a category can be; so are all durations."""
 
 
 def _one(value: object) -> Read:
@@ -336,6 +350,8 @@ def _one(value: object) -> Read:
             return np.nan, np.nan, _encoded(value) if isinstance(value, str) else value
         if isinstance(value, dt.date | np.datetime64):
             return np.nan, _since(value), None
+        if isinstance(value, dt.timedelta | np.timedelta64):
+            return NOTHING if isinstance(value, np.timedelta64) and np.isnat(value) else SOMETHING
         number = _number(value)
         return (np.nan, np.nan, _encoded(str(value))) if number is None else (number, np.nan, None)
     except Exception:  # whatever an object of other code does
@@ -351,7 +367,11 @@ def _number(value: Any) -> float | None:
 
 
 def _since(value: dt.date | np.datetime64) -> float:
-    return float(moments_of(np.array([value]))[0]) if isinstance(value, np.datetime64) else microseconds(value)
+    if not isinstance(value, np.datetime64):
+        with suppress(ValueError, OverflowError):
+            return microseconds(value)
+        value = value.to_datetime64()  # type: ignore[attr-defined]  # of pandas, in a year that Python has not
+    return float(moments_of(np.array([value]))[0])
 
 
 def moments_of(array: NDArray[np.datetime64]) -> Floats:

@@ -38,7 +38,8 @@ def add_bins(values, breaks, clamp, missing, cells, flat, tally):  # type: ignor
             else:
                 code = bins - 1
         else:
-            code = min(int((value - low) * per_unit), bins - 1)
+            guess = (value - low) * per_unit  # NaN where the bounds are as far apart, or as close, as floats can be
+            code = int(guess) if 0 <= guess < bins else 0
             if value < breaks[code] or value >= breaks[code + 1]:
                 first, last = 0, bins
                 while last - first > 1:
