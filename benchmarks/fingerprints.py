@@ -35,22 +35,29 @@ TOLERANCE = 1e-8
 """Part of the sum of all sizes by which processors may differ; a changed answer moves a digest by more."""
 CASES = (("64", 200), ("64", 20_000), ("4096", 100_000), ("16x16", 200), ("16x16", 20_000), ("128x128", 1_000_000))
 """Domains and numbers of records."""
-SMALL = 300
-"""Cells up to which a case has two trials."""
+RAMPS = (("100", 3000), ("20x12", 3000))
+"""Further ones, of sides that no tree halves evenly; their counts rise evenly from 0 to far above the noise."""
 BUDGETS = {"pure": {"epsilon": 1.0}, "zCDP": {"rho": 0.5}}
 
 
 def table_of(domain, records):
-    """Counts that are sparse in places and large in others; fixed for a domain and a number of records."""
+    """Counts that are sparse in places and large in others, or a ramp; fixed for a domain and a number of records."""
     rng = np.random.default_rng([2016, records])
     shape = Domain.of(domain).shape
+    if (domain, records) in RAMPS:
+        ramp = np.arange(int(np.prod(shape)))
+        return rng.multinomial(records, ramp / ramp.sum()).reshape(shape)
     return rng.multinomial(records, rng.dirichlet(np.full(int(np.prod(shape)), 0.3))).reshape(shape)
 
 
 def workload_of(domain):
-    """All prefixes in 1-D, some random ranges otherwise."""
-    cells = Domain.of(domain)
-    return dpb.workloads.Prefix(cells) if cells.ndim == 1 else dpb.workloads.RandomRange(cells, queries=500, seed=0)
+    """All prefixes of a line, some random ranges in the plane and on a ramp."""
+    cells, on_ramp = Domain.of(domain), domain in dict(RAMPS)
+    return (
+        dpb.workloads.Prefix(cells)
+        if cells.ndim == 1 and not on_ramp
+        else dpb.workloads.RandomRange(cells, queries=500, seed=0)
+    )
 
 
 def digest(values):
@@ -63,7 +70,7 @@ def digest(values):
 def of_algorithm(name):
     """Answers of an algorithm by case, notion and variant."""
     found = {}
-    for domain, records in CASES:
+    for domain, records in (*CASES, *RAMPS):
         workload = workload_of(domain)
         for variant in ("private", "published"):
             algorithm = algorithms.get(name, variant=variant)
@@ -72,7 +79,7 @@ def of_algorithm(name):
             for notion in (
                 algorithm.notions if variant == "private" else [each for each in algorithm.notions if each == "pure"]
             ):
-                options = {"trials": 2 if workload.domain.size <= SMALL else 1, "seed": 7, **BUDGETS[notion]}
+                options = {"trials": 2 if domain in ("64", "16x16") else 1, "seed": 7, **BUDGETS[notion]}
                 answers = algorithm.run(table_of(domain, records), workload, **options)
                 found[f"{domain}, {records} records, {notion}, {variant}"] = digest(answers)
     return found

@@ -9,7 +9,7 @@ from dpbench import algorithms
 from dpbench.algorithm import Algorithm
 from dpbench.errors import InvalidInput, UnknownName
 from dpbench.plain_function import as_algorithm
-from dpbench.sibling_modules import load_file
+from dpbench.sibling_modules import load_file, note_file
 from dpbench.strangers_text import one_line
 
 INSTALLED = "installed:"
@@ -31,13 +31,16 @@ def load_class(reference: str) -> type[Algorithm]:
     path_text, class_name, module = _load_module(reference)
     function = vars(module).get(class_name)
     if isinstance(function, FunctionType):
-        return as_algorithm(function)
+        kind = as_algorithm(function)
+        note_file(kind, path_text)
+        return kind
     found = {name: value for name, value in vars(module).items() if isinstance(value, type)}
     if class_name not in found:
         raise UnknownName.among(f"class in {path_text}", class_name, found)
     kind = found[class_name]
     if not issubclass(kind, Algorithm):
         raise InvalidInput(f"{class_name} in {path_text} is not an algorithm; subclass dpbench.Algorithm")
+    note_file(kind, path_text)
     return kind
 
 

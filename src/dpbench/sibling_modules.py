@@ -18,6 +18,7 @@ from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from threading import RLock
 from types import CodeType, ModuleType
+from weakref import WeakKeyDictionary
 
 PACKAGE = "dpbench_plugin_"
 """How the names of such packages begin."""
@@ -63,8 +64,20 @@ def file_of(module: str) -> Path | None:
     return _FILES.get(module)
 
 
+def note_file(kind: type, path: str | Path) -> None:
+    """Remember the file in which a class was asked for: it may be defined, or made by a function, elsewhere."""
+    _ASKED_IN[kind] = Path(path).resolve()
+
+
+def file_asked_for(kind: type) -> Path | None:
+    """The file in which a class was asked for; None for any other class."""
+    return _ASKED_IN.get(kind) or file_of(kind.__module__)
+
+
 _FILES: dict[str, Path] = {}
 """The file of every module that was asked for."""
+_ASKED_IN = WeakKeyDictionary[type, Path]()
+"""The file of every class that was asked for."""
 _LOADING = RLock()
 """Held while such modules come and go: a worker of a cluster may have several threads."""
 

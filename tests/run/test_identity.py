@@ -123,6 +123,94 @@ def test_an_installed_package_counts_as_a_whole(tmp_path, monkeypatch):
         del sys.modules[name]
 
 
+LEAF = "X = 1\n"
+CLASS = "import dpbench as dpb\nclass Mine(dpb.Algorithm):\n    name = 'Mine'\n"
+OTHER_WAYS = {
+    "a relative name given to a function": {
+        "mine.py": f"import importlib\nX = importlib.import_module('.leaf', __package__).X\n{CLASS}",
+        "leaf.py": LEAF,
+    },
+    "an import function": {"mine.py": f"X = __import__('leaf').X\n{CLASS}", "leaf.py": LEAF},
+    "everything of a package": {
+        "mine.py": f"from pieces import *\n{CLASS}",
+        "pieces/__init__.py": "__all__ = ['leaf']\n",
+        "pieces/leaf.py": LEAF,
+    },
+    "a class of a sibling": {"mine.py": "from leaf import Mine\n", "leaf.py": CLASS},
+    "dots beyond the root": {
+        "mine.py": f"try:\n    from {'.' * 99}leaf import X\nexcept ImportError:\n    from leaf import X\n{CLASS}",
+        "leaf.py": LEAF,
+    },
+}
+
+
+@pytest.mark.parametrize("files", OTHER_WAYS.values(), ids=OTHER_WAYS)
+def test_other_ways_to_import_count_too(files, tmp_path):
+    """An edit of what is imported counts, and one of a file that is not imported does not."""
+    for name, text in {**files, "unused.py": ""}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    before = version(tmp_path)
+    (tmp_path / "unused.py").write_text("Y = 1\n")
+    assert version(tmp_path) == before
+    leaf = next(tmp_path.rglob("leaf.py"))
+    leaf.write_text(f"{leaf.read_text()}Z = 1\n")
+    assert version(tmp_path) != before
+
+
+def test_two_files_of_one_name_are_told_apart(tmp_path):
+    """Contents that change places are a change."""
+    names = ("first", "second")
+    (tmp_path / "mine.py").write_text(f"from first import leaf\nfrom second import leaf as other\n{CLASS}")
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "leaf.py").write_text(f"X = {name!r}\n")
+    before = version(tmp_path)
+    for name, other in zip(names, reversed(names), strict=True):
+        (tmp_path / name / "leaf.py").write_text(f"X = {other!r}\n")
+    assert version(tmp_path) != before
+
+
+@pytest.mark.parametrize("name", ["Mine", "mine"])
+def test_code_made_by_another_library_is_known_by_its_own_file_too(name, tmp_path, monkeypatch):
+    """A class from a factory and a function in a decorator are defined in the library, and the numbers are not."""
+    library, own = tmp_path / "library", tmp_path / "own"
+    library.mkdir()
+    own.mkdir()
+    (library / "wrapping_library.py").write_text(
+        "import dpbench as dpb\n"
+        "def made(number):\n    class Made(dpb.Algorithm):\n        name = 'Made'\n    return Made\n"
+        "def wrapped(function):\n"
+        "    def inner(x, workload, epsilon, rng):\n        return function(x)\n    return inner\n"
+    )
+    monkeypatch.syspath_prepend(library)
+    text = "import wrapping_library as w\nMine = w.made(NUMBER)\n@w.wrapped\ndef mine(x):\n    return x * NUMBER\n"
+
+    def known(number):
+        (own / "mine.py").write_text(text.replace("NUMBER", number))
+        return algorithm_version(load_class(f"{own}/mine.py:{name}"))
+
+    first = known("1")
+    assert first == known("1") != known("2")
+    with (library / "wrapping_library.py").open("a") as file:
+        file.write("# another line\n")
+    assert known("1") != first
+    sys.modules.pop("wrapping_library")
+
+
+def test_a_module_that_was_installed_without_a_package_does_not_count_what_lies_beside_it(tmp_path, monkeypatch):
+    """Beside it is every other distribution, numpy included."""
+    (tmp_path / "lonely_module.py").write_text(f"import numpy\nimport neighbour\n{CLASS}")
+    (tmp_path / "neighbour.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(identity, "get_path", lambda name: str(tmp_path))
+    from lonely_module import Mine  # type: ignore[import-not-found]
+
+    assert [path for path, _ in plugin_files(Mine)] == [str(tmp_path.resolve() / "lonely_module.py")]
+    for name in ("lonely_module", "neighbour"):
+        sys.modules.pop(name)
+
+
 def test_code_in_no_file_is_refused():
     """A change of it would not show."""
     space = {"__name__": "nowhere", "dpb": dpb}
