@@ -248,7 +248,7 @@ def test_what_the_look_finds_follows_from_the_header_alone(head, packed, tmp_pat
 def test_the_look_and_the_reader_have_the_same_header(tmp_path):
     """Random first lines of quotes, commas and letters, each as a row too: its cells are the names."""
     rng, path, seen = np.random.default_rng(0), tmp_path / "t.csv", 0
-    for _ in range(800):
+    for _ in range(1000):
         line = "".join(rng.choice(list('ab,"" '), rng.integers(1, 12)))
         path.write_text(f"{line}\n{line}\n")
         try:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dpbench.algorithm import Algorithm, Outcome
 from dpbench.errors import AlgorithmFailed, InvalidTable, ReleaseFailed, ReleaseRefused
+from dpbench.given import of_kind
 from dpbench.mathematics.postprocess import apply_steps
 from dpbench.privacy import ZCDP, Notion, PureDP
 from dpbench.privacy.exact_channel import Exact, NoDraws
@@ -106,7 +107,7 @@ def publish(
     Raises :class:`ReleaseRefused` (or another error of the spec) before anything is charged and any row is read, and
     :class:`ReleaseFailed` afterwards, when the charge stays.
     """
-    with StepProgress(STEPS_SHOWN, quiet=quiet) as begins:
+    with StepProgress(STEPS_SHOWN, quiet=of_kind(quiet, bool, "quiet", "True")) as begins:
         plan = prepared(read_spec(spec), table, dask, begins)
         with _cluster(dask) as cluster, unfinished(plan.out) as staging:
             identity = secrets.token_hex(8)
@@ -129,7 +130,7 @@ def check(spec: str | PathLike[str] | Mapping[str, Any], table: object = None, *
 
     The header of a table counts as public here. Rows are not looked at.
     """
-    with StepProgress(STEPS_SHOWN, quiet=quiet) as begins:
+    with StepProgress(STEPS_SHOWN, quiet=of_kind(quiet, bool, "quiet", "True")) as begins:
         return prepared(read_spec(spec), table, None, begins)
 
 

@@ -2,8 +2,8 @@
 
 A table that does not fit is refused by its header before anything is charged, so this look must not depend on rows: not
 on their values, not on their number, not on whether they can be read. The file is read byte by byte to the end of its
-first line; a decompressor is given no more than it needs for that line. All formats but gzip are unpacked block by block,
-so the rows beside the header are unpacked with it, and damage to them shows.
+first line; a decompressor is given no more than it needs for that line. All formats but gzip are unpacked block by
+block, so the rows beside the header are unpacked with it, and damage to them shows.
 """
 
 from __future__ import annotations
