@@ -158,7 +158,7 @@ def test_a_record_of_another_kind_is_read_or_refused(part, store):
         name, _, inner = part.partition(".")
         given = [{"name": "small", inner: odd}] if inner else odd
         store.record_run(RUNS[1], {name: given})
-        for read in (lambda: truth(store.folder), lambda: Results.readings(store)):
+        for read in (lambda: truth(store.folder), lambda: Results._readings(store)):
             with suppress(DPBenchError):
                 read()
     with suppress(DPBenchError):

@@ -439,7 +439,8 @@ def _too_frequent(case: _Case, place: int, outcome: NDArray[Any], weights: Float
         its = np.sort(weights[codes == code])
         if len(its) < SAME:
             continue
-        least = np.log(len(its) / 2 / len(codes) * its[len(its) // 2]) - SELDOM
+        with np.errstate(divide="ignore"):  # the weight of a draw may be too small for a number
+            least = np.log(len(its) / 2 / len(codes) * its[len(its) // 2]) - SELDOM
         example = outcome[np.flatnonzero(codes == code)[:1]]
         said = float(case.mechanism.log_density(example, case.truths[place], case.level)[0])
         if least > said:
