@@ -54,6 +54,11 @@ def folder(path):
     path.mkdir()
 
 
+def circle(path):
+    path.unlink(missing_ok=True)
+    path.symlink_to(path)
+
+
 def zeros(path):
     path.unlink(missing_ok=True)
     path.symlink_to("/dev/zero")
@@ -77,7 +82,7 @@ def test_a_lock_on_the_manifest_is_not_waited_for_for_ever(store, monkeypatch):
     assert store.verify() == []
 
 
-@pytest.mark.parametrize("put", [fifo, folder, zeros])
+@pytest.mark.parametrize("put", [fifo, folder, zeros, circle])
 def test_something_else_in_place_of_the_manifest_is_refused(put, store):
     """In one line, where rows are read and where they are added."""
     store.append([make()], "run")

@@ -52,6 +52,7 @@ def test_a_merge_takes_results_for_failures_and_more_trials_for_fewer(stores):
     ("changes", "what"),
     [
         ({"sample": 5, "dataset_source": "e" * 16}, "the dataset bimodal"),
+        ({"sample": 5, "dataset_source": "shapes-r1"}, "then, shapes-r1 now"),
         ({"sample": 5, "generator_source": "h" * 16}, "data vectors and errors"),
         ({"key": "l" * 32}, "rho_total"),
     ],

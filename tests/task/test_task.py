@@ -14,7 +14,7 @@ import dpbench as dpb
 from dpbench.errors import InvalidDomain, InvalidTask
 from dpbench.loss import L1, L2, Linf, Relative
 from dpbench.standards import Standards
-from dpbench.task.parts import Generator, Measuring, WorkloadPart
+from dpbench.task.parts import AlgorithmPart, Generator, InvalidPart, Measuring, WorkloadPart
 from dpbench.task.task import RANGE_1D, RANGE_2D, TASKS, Task
 from dpbench.workloads import Prefix, RandomRange, Ranges
 
@@ -342,3 +342,10 @@ def test_what_is_no_label_of_a_workload_is_refused(label):
     """In one line that shows how one is written."""
     with pytest.raises(InvalidTask, match="cannot be read; write a name"):
         WorkloadPart.from_label(label)
+
+
+@pytest.mark.parametrize("name", [3, None, "", b"Hb"])
+def test_a_part_without_a_name_is_refused(name):
+    """However it was made: a run would ask for it by name."""
+    with pytest.raises(InvalidPart, match="the name of an algorithm is .*; write a name in quotes"):
+        AlgorithmPart(name)

@@ -24,6 +24,7 @@ from dpbench.interpreting import regret
 from dpbench.results import Results
 from dpbench.results.results import COLUMNS
 from dpbench.store.setting_key import IDENTITY, Place
+from dpbench.store.versions import short
 from dpbench.strangers_text import one_line
 
 KEY = "submission"
@@ -151,7 +152,7 @@ def leaderboard(
             won=int((ratios[:, column] == 1).sum()),
             worst=float(np.nanmax(ratios[:, column])),
             audit=_verdict(facts.get(each.algorithm, {}).get("audit")),
-            version=one_line(str(facts.get(each.algorithm, {}).get("version", "")))[:8],
+            version=short(one_line(str(facts.get(each.algorithm, {}).get("version", "")))),
         )
         for each in regret(board)
         for column in [grid.labels.index(each.algorithm)]

@@ -20,10 +20,16 @@ class NotRegular(InvalidStore):
 
 def open_regular(path: Path, flags: int) -> int:
     """The number of a file, opened without waiting; a FIFO, a device or whatever else has its name is refused."""
-    number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0), 0o644)
+    refused = NotRegular(f"{path} is no regular file; remove it, and run `dpbench store verify` on the store")
+    try:
+        number = os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0), 0o644)
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # links in a circle
+            raise refused from error
+        raise
     if not stat.S_ISREG(os.fstat(number).st_mode):
         os.close(number)
-        raise NotRegular(f"{path} is no regular file; remove it, and run `dpbench store verify` on the store")
+        raise refused
     return number
 
 

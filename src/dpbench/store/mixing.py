@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dpbench.store.setting_key import IDENTITY
+from dpbench.store.versions import short
 
 SOURCES = {
     "dataset_source": (("dataset",), "the dataset {dataset}"),
@@ -34,7 +35,7 @@ class Register:
         for source, (names, words) in SOURCES.items():
             known = self._sources.setdefault((source, *(row[name] for name in names)), row[source])
             if known != row[source]:
-                return f"{words.format(**row)} ({known[:8]} then, {row[source][:8]} now)"
+                return f"{words.format(**row)} ({short(known)} then, {short(row[source])} now)"
         known = self._keys.setdefault(tuple(row[name] for name in ONE_RESULT), row["key"])
         if known != row["key"]:
             return (

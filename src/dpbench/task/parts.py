@@ -92,6 +92,10 @@ class AlgorithmPart:
     parameters: tuple[tuple[str, int | float | str | bool], ...] = ()
     """Parameters that differ from the defaults, by name, sorted."""
 
+    def __post_init__(self) -> None:
+        """Refuse what is no name, however the part was made."""
+        text("the name of an algorithm", self.name)
+
     @classmethod
     def of(cls, given: AlgorithmPart | str | Mapping[str, Any]) -> AlgorithmPart:
         """Read ``"Hb"`` or ``{"name": "Hb", "variant": "published", "root": False}``."""

@@ -44,12 +44,15 @@ class Mechanism:
     """zCDP: a mechanism of pure loss e costs this times e^2; 1/2 holds for any, 1/8 where the loss of two outcomes
     never differs by more than e (selections)."""
 
+    def _lacking(self, method: str) -> str:
+        return f"{type(self).__name__} has no {method}; define it, as docs/mechanisms.md says"
+
     # --- what a mechanism says ----------------------------------------------------------------------
 
     @property
     def claim(self) -> Fraction:
         """How far one record can move the truth, in the measure that the noise is scaled by."""
-        raise NotImplementedError
+        raise NotImplementedError(self._lacking("claim"))
 
     @property
     def statistic(self) -> Statistic | None:
@@ -67,7 +70,7 @@ class Mechanism:
 
     def truth(self, counts: Any) -> Any:
         """What it computes from the counts, or from the statistic that it names."""
-        raise NotImplementedError
+        raise NotImplementedError(self._lacking("truth"))
 
     def refusal(self, truth: Any, trials: int) -> str:
         """Why a truth cannot be answered privately, without quoting it; empty where it can."""
@@ -76,7 +79,7 @@ class Mechanism:
 
     def level(self, loss: Fraction) -> float:
         """The level at which it costs at most ``loss`` (of rho, where it is not pure); rounded to the private side."""
-        raise NotImplementedError
+        raise NotImplementedError(self._lacking("level"))
 
     def noise_words(self, level: float) -> str:
         """The noise in a ledger's words; empty where there is none to state."""
@@ -87,7 +90,7 @@ class Mechanism:
 
     def draw(self, truth: Any, level: float, noise: NoiseSource) -> NDArray[Any]:
         """An outcome for every trial, ``(trials, ...)``."""
-        raise NotImplementedError
+        raise NotImplementedError(self._lacking("draw"))
 
     @property
     def no_exact_draw(self) -> str:
@@ -110,7 +113,7 @@ class Mechanism:
 
     def log_density(self, outcome: NDArray[Any], truth: Any, level: float) -> Floats:
         """Logarithm of the density (or probability) of each trial's outcome, ``(trials,)``."""
-        raise NotImplementedError
+        raise NotImplementedError(self._lacking("log_density"))
 
     def log_ratio(self, outcome: NDArray[Any], one: Any, other: Any, level: float) -> Floats:
         """Log of the density of each trial's outcome under one truth over that under another, ``(trials,)``."""
@@ -119,7 +122,7 @@ class Mechanism:
 
     def largest_loss(self, one: Any, other: Any, level: float) -> float:
         """The largest log-ratio between two truths over all outcomes, or a bound on it; inf where there is none."""
-        raise NotImplementedError
+        raise NotImplementedError(self._lacking("largest_loss"))
 
     def divergence(self, one: Any, other: Any, level: float) -> float:
         """What telling two truths apart costs in zCDP: the least rho that covers the pair, or a bound on it."""
