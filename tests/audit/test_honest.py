@@ -1,5 +1,6 @@
 """Unusual and honest: nothing is refuted, and what is refused is refused with words that help."""
 
+import weakref
 from fractions import Fraction
 
 import numpy as np
@@ -31,6 +32,13 @@ def test_an_honest_mechanism_is_not_accused_for_its_tails(algorithm, loss):
         more = counts + records * (np.arange(4) == 2)
         mechanism = algorithm.mechanism()
         check_mechanism(mechanism, loss, counts, more, neighbours=records == 1, draws=4000, seed=seed)
+
+
+def test_a_weak_reference_to_something_gone_is_no_generator():
+    """Any package may keep one, and asking it for its class raises."""
+    gone = weakref.proxy(set())
+    assert type(gone) is weakref.ProxyType
+    check_mechanism(OWN_DRAWS[0].mechanism(), Fraction(1), np.array([0, 3]), np.array([1, 3]), draws=500)
 
 
 def test_public_tables_that_are_kept_and_thrown_away_are_no_memory():

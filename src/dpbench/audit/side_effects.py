@@ -213,7 +213,7 @@ def other_randomness(channel: Iterable[np.random.BitGenerator]) -> Iterator[list
             found.append(deed)
 
     theirs = {id(each) for each in channel}
-    known = [each for each in gc.get_objects() if isinstance(each, np.random.BitGenerator) and id(each) not in theirs]
+    known = [each for each in gc.get_objects() if _is_bit_generator(each) and id(each) not in theirs]
     before = [contents(each.state) for each in known]
     pythons = random.getstate()
     profiling = sys.getprofile()
@@ -228,6 +228,11 @@ def other_randomness(channel: Iterable[np.random.BitGenerator]) -> Iterator[list
             setattr(making, name, lock)
     if [contents(each.state) for each in known] != before or random.getstate() != pythons:
         found.append("draws from a generator of its own")
+
+
+def _is_bit_generator(thing: object) -> bool:
+    """By the type alone: ``isinstance`` also asks the object, and a weak reference whose object is gone raises."""
+    return issubclass(type(thing), np.random.BitGenerator)
 
 
 def _random_deed(frame: FrameType, called: Any) -> str:
