@@ -213,6 +213,7 @@ def other_randomness(channel: Iterable[np.random.BitGenerator]) -> Iterator[list
             found.append(deed)
 
     theirs = {id(each) for each in channel}
+    gc.unfreeze()  # what is frozen is not listed
     known = [each for each in gc.get_objects() if _is_bit_generator(each) and id(each) not in theirs]
     before = [contents(each.state) for each in known]
     pythons = random.getstate()
